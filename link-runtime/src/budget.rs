@@ -1,0 +1,92 @@
+//! The budget of a call: a deadline and a number of tries, counted from its first try.
+
+use std::time::Duration;
+
+use link_wire::{Attempts, Budget};
+use tokio::time::Instant;
+
+/// The deadline of a running call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    /// None when the end lies beyond what the clock can say: then there is none.
+    at: Option<Instant>,
+    within: Duration,
+}
+
+impl Deadline {
+    /// The deadline of a call whose first try begins now.
+    pub(crate) fn of(within: Duration) -> Self {
+        Self {
+            at: Instant::now().checked_add(within),
+            within,
+        }
+    }
+
+    /// The whole budget.
+    pub(crate) fn within(self) -> Duration {
+        self.within
+    }
+
+    /// How much of the budget is left; nothing after the deadline.
+    pub(crate) fn left(self) -> Duration {
+        self.at.map_or(Duration::MAX, |at| {
+            at.saturating_duration_since(Instant::now())
+        })
+    }
+}
+
+/// What holds for a call: the route's budget, with the span that the caller may have set.
+///
+/// A route without a budget (a heartbeat, whose maker sets its period) has one try of `attempt`.
+pub(crate) fn of(
+    budget: Option<Budget>,
+    within: Option<Duration>,
+    attempt: Duration,
+) -> (Duration, Attempts) {
+    match budget {
+        Some(budget) => (within.unwrap_or(budget.within), budget.tries),
+        None => (within.unwrap_or(attempt), Attempts::AtMost(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_budget_runs_out_and_never_below_nothing() {
+        let deadline = Deadline::of(Duration::from_secs(3));
+        assert_eq!(deadline.left(), Duration::from_secs(3));
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert_eq!(deadline.left(), Duration::from_secs(1));
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert_eq!(deadline.left(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endless_budget_has_no_deadline() {
+        assert_eq!(Deadline::of(Duration::MAX).left(), Duration::MAX);
+    }
+
+    #[test]
+    fn a_callers_span_replaces_that_of_the_route_and_keeps_its_tries() {
+        let second = Duration::from_secs(1);
+        let budget = Budget {
+            name: "once",
+            within: second,
+            tries: Attempts::AtMost(2),
+        };
+        assert_eq!(
+            of(Some(budget), None, second),
+            (second, Attempts::AtMost(2))
+        );
+        assert_eq!(
+            of(Some(budget), Some(second * 9), second),
+            (second * 9, Attempts::AtMost(2))
+        );
+        assert_eq!(
+            of(None, None, second * 20),
+            (second * 20, Attempts::AtMost(1))
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! The one link of a server in this process: its state, its counters, its HTTP client.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use link_wire::Limits;
+use tokio::sync::watch;
+use url::Url;
+
+pub use self::base::InvalidBase;
+use crate::{
+    outcome::{Evidence, Judge},
+    state::{self, State},
+    transport::Http,
+};
+
+mod base;
+mod registry;
+
+/// The link of the server at `base`, with [`Limits::DEFAULT`].
+///
+/// `base` is `http://HOST` or `https://HOST`, with a port and a path before the routes where it
+/// has them.
+///
+/// # Errors
+/// What [`InvalidBase`] lists.
+pub fn of(base: &str) -> Result<Link, InvalidBase> {
+    with(base, Limits::DEFAULT)
+}
+
+/// The link of the server at `base`, with these limits.
+///
+/// Two calls with one server and equal limits give one link while any clone of it lives: the URL
+/// is normalised first (case, default port, slashes at its end). After the last clone is gone,
+/// the connections are closed and the next call makes a new link, in state [`State::New`].
+///
+/// # Errors
+/// What [`InvalidBase`] lists.
+pub fn with(base: &str, limits: Limits) -> Result<Link, InvalidBase> {
+    registry::link(&base::normal(base)?, limits)
+}
+
+/// The client side that talks to one server. Clones are the same link.
+#[derive(Clone)]
+pub struct Link(Arc<Shared>);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    base: String,
+    limits: Limits,
+    /// 8 hex digits; orders the signals of this link together with `signals`.
+    id: String,
+    signals: AtomicU64,
+    state: watch::Sender<State>,
+    counters: Counters,
+    loopback: bool,
+    /// Whether anything at this base ever answered this process, over whichever link.
+    answered: Arc<AtomicBool>,
+    http: Http,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    calls: AtomicU64,
+    tries: AtomicU64,
+    repeats: AtomicU64,
+    faults: AtomicU64,
+    swaps: AtomicU64,
+}
+
+/// What a link has counted since it was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Calls that were begun: queries, signals and commands, and the pages of a catch-up.
+    pub calls: u64,
+    /// Tries of calls, and opens of streams.
+    pub tries: u64,
+    /// Replies that the server had kept from an earlier try.
+    pub repeats: u64,
+    /// Tries and streams that ended without an HTTP reply, or in the middle of one.
+    pub faults: u64,
+    /// How often the HTTP client for calls was replaced after a fault.
+    pub swaps: u64,
+}
+
+impl Link {
+    fn new(base: &Url, limits: Limits, answered: Arc<AtomicBool>) -> Result<Self, InvalidBase> {
+        let http = Http::new(limits.connect).map_err(|error| InvalidBase::NoClient {
+            why: error.to_string(),
+        })?;
+        Ok(Self(Arc::new(Shared {
+            base: base.as_str().trim_end_matches('/').to_owned(),
+            limits,
+            // Without randomness, links of two processes may share an ID; nothing else breaks.
+            id: format!("{:08x}", getrandom::u32().unwrap_or_default()),
+            signals: AtomicU64::new(0),
+            state: watch::Sender::new(State::New),
+            counters: Counters::default(),
+            loopback: base::is_loopback(base),
+            answered,
+            http,
+        })))
+    }
+
+    /// The URL of the server, normalised, without a slash at its end.
+    pub fn base(&self) -> &str {
+        &self.0.base
+    }
+
+    /// The limits that it was made with.
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// How the link stands, now and at each change. See [`link_line`](crate::link_line) for its
+    /// text.
+    pub fn state(&self) -> watch::Receiver<State> {
+        self.0.state.subscribe()
+    }
+
+    /// What was counted so far. The numbers are read one after the other.
+    pub fn stats(&self) -> Stats {
+        let Counters {
+            calls,
+            tries,
+            repeats,
+            faults,
+            swaps,
+        } = &self.0.counters;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Stats {
+            calls: read(calls),
+            tries: read(tries),
+            repeats: read(repeats),
+            faults: read(faults),
+            swaps: read(swaps),
+        }
+    }
+
+    pub(crate) fn http(&self) -> &Http {
+        &self.0.http
+    }
+
+    /// The order of the next signal: `LINK.NUMBER`, the number from 1.
+    pub(crate) fn next_signal(&self) -> String {
+        format!(
+            "{}.{}",
+            self.0.id,
+            self.0.signals.fetch_add(1, Ordering::Relaxed) + 1
+        )
+    }
+
+    /// Whether a refused connect means that nobody was ever there.
+    pub(crate) fn nobody_ever(&self) -> bool {
+        self.0.loopback && !self.0.answered.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_call(&self) {
+        self.0.counters.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_swap(&self) {
+        self.0.counters.swaps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts what was seen of a try.
+    pub(crate) fn count_try(&self, evidence: &Evidence) {
+        let counters = &self.0.counters;
+        counters.tries.fetch_add(1, Ordering::Relaxed);
+        match evidence {
+            Evidence::Head(head) => {
+                self.0.answered.store(true, Ordering::Relaxed);
+                if head.repeat {
+                    counters.repeats.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Evidence::NeverSent { .. } | Evidence::Fault { .. } => self.count_fault(),
+            Evidence::Brief { .. } => {}
+        }
+    }
+
+    pub(crate) fn count_fault(&self) {
+        self.0.counters.faults.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sets the state by what was seen of a try.
+    pub(crate) fn set_state(&self, judge: &Judge, evidence: &Evidence) {
+        state::set(&self.0.state, judge.standing(evidence));
+    }
+
+    fn is(&self, limits: &Limits) -> bool {
+        self.0.limits == *limits
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({})", self.0.base)
+    }
+}

@@ -1,0 +1,182 @@
+//! Why a try or a call gave no reply, in one line for a person.
+
+use std::time::Duration;
+
+use super::Refused;
+use crate::clock::Spoken;
+
+/// What was seen of the last try of a call, or what kept it from being sent.
+///
+/// `Display` is one line for a person, without a prefix: `no reply in 20 s`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The call itself is at fault: an empty path value, a body that is no JSON, a token that
+    /// cannot stand in a header. Another try would end the same.
+    #[error("the call cannot be made: {why}")]
+    Invalid {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There was no connection, so nothing was sent.
+    #[error("no connection: {why}")]
+    Connect {
+        /// What the system said, as `Connection refused (os error 111)`.
+        why: String,
+    },
+    /// The request went out, and no reply began before the try had to end.
+    #[error("no reply in {}", Spoken(*.after))]
+    Silent {
+        /// How long the try waited.
+        after: Duration,
+    },
+    /// A reply or a stream began, and then gave no byte.
+    #[error("no byte for {}", Spoken(*.after))]
+    Stalled {
+        /// How long the try waited for the next byte.
+        after: Duration,
+    },
+    /// The connection broke before a reply began.
+    #[error("the connection broke before the reply: {why}")]
+    CutBefore {
+        /// What the system or the HTTP library said.
+        why: String,
+    },
+    /// The connection broke inside a reply or a stream.
+    #[error("the connection broke inside the reply: {why}")]
+    CutInside {
+        /// What the system or the HTTP library said.
+        why: String,
+    },
+    /// Something in front of the server answered 502, 503, 504 or 429 in its place.
+    #[error("a front end answered {status}{}", Hint(*.retry_after))]
+    FrontEnd {
+        /// The HTTP status.
+        status: u16,
+        /// What it asked to wait, where it did.
+        retry_after: Option<Duration>,
+    },
+    /// The server is up and takes no calls, or too many came.
+    #[error("the server is busy{}{}", Detail(.detail), Hint(*.retry_after))]
+    Busy {
+        /// The HTTP status: 503 or 429.
+        status: u16,
+        /// What the server says about it; may be empty.
+        detail: String,
+        /// What it asked to wait, where it did.
+        retry_after: Option<Duration>,
+    },
+    /// Who answered is no server of this service: its reply lacks the build header.
+    #[error("not a {service} server (status {status})")]
+    NotOurServer {
+        /// The name of the service.
+        service: &'static str,
+        /// The HTTP status.
+        status: u16,
+    },
+    /// The server said no, but an earlier try of the command may have run.
+    #[error("the server said no ({0}), but an earlier try may have run")]
+    NoAfterTry(Refused),
+    /// The server said yes with a body that the route's type does not read. A command ran.
+    #[error("the reply cannot be read: {why}")]
+    Undecodable {
+        /// What the decoder said.
+        why: String,
+    },
+    /// The server said yes with a body larger than the link takes. A command ran.
+    #[error("the reply is larger than {} MiB", .most >> 20)]
+    TooLarge {
+        /// The most bytes that a reply may have.
+        most: usize,
+    },
+    /// The pages of a catch-up said that more follows and gave nothing new.
+    #[error("the catch-up query makes no progress")]
+    NoProgress,
+    /// The budget left no time for a try.
+    #[error("the budget of {} is spent", Spoken(*.within))]
+    Budget {
+        /// The whole budget.
+        within: Duration,
+    },
+}
+
+/// `: TEXT`, or nothing.
+struct Detail<'a>(&'a str);
+
+impl std::fmt::Display for Detail<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            write!(f, ": {}", self.0)
+        }
+    }
+}
+
+/// ` (come again in 2 min)`, or nothing.
+struct Hint(Option<Duration>);
+
+impl std::fmt::Display for Hint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(wait) if !wait.is_zero() => write!(f, " (come again in {})", Spoken(wait)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_one_line_for_a_person() {
+        let refused = Refused {
+            status: 404,
+            code: "no_route".into(),
+            detail: String::new(),
+        };
+        let busy = |detail: &str, wait| Cause::Busy {
+            status: 503,
+            detail: detail.into(),
+            retry_after: wait,
+        };
+        for (cause, text) in [
+            (
+                Cause::Silent {
+                    after: Duration::from_secs(20),
+                },
+                "no reply in 20 s",
+            ),
+            (
+                Cause::FrontEnd {
+                    status: 502,
+                    retry_after: None,
+                },
+                "a front end answered 502",
+            ),
+            (busy("starting", None), "the server is busy: starting"),
+            (
+                busy("", Some(Duration::from_secs(120))),
+                "the server is busy (come again in 2 min)",
+            ),
+            (
+                Cause::NotOurServer {
+                    service: "riff",
+                    status: 200,
+                },
+                "not a riff server (status 200)",
+            ),
+            (
+                Cause::NoAfterTry(refused),
+                "the server said no (404 no_route), but an earlier try may have run",
+            ),
+            (
+                Cause::TooLarge { most: 64 << 20 },
+                "the reply is larger than 64 MiB",
+            ),
+        ] {
+            assert_eq!(cause.to_string(), text);
+        }
+    }
+}

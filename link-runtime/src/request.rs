@@ -1,0 +1,255 @@
+//! An API over a link, and one request of it: what is fixed before the first try.
+
+use std::fmt::{self, Display};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use link_wire::{CallId, Kind, Route, Service};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::{Serialize, de::DeserializeOwned};
+use url::Url;
+
+use crate::{
+    auth::Credentials,
+    call::{Call, CommandCall},
+    link::Link,
+    outcome::{Cause, Judge},
+    stream::EventStream,
+    transport::Outgoing,
+};
+
+/// All but the unreserved characters of RFC 3986.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// One caller's way to one service over a link. Generated clients wrap it.
+#[derive(Debug, Clone)]
+pub struct Api {
+    link: Link,
+    credentials: Credentials,
+    service: &'static Service,
+}
+
+impl Api {
+    /// The API of `service` over `link`, for the caller that `credentials` prove.
+    pub fn new(link: Link, credentials: Credentials, service: &'static Service) -> Self {
+        Self {
+            link,
+            credentials,
+            service,
+        }
+    }
+
+    /// The link, with its state and its counters.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// A request of `route`, which is one of the service's.
+    pub fn request(&self, route: &'static Route) -> Request {
+        Request {
+            api: self.clone(),
+            route,
+            path: Vec::new(),
+            query: String::new(),
+            body: None,
+            fault: None,
+        }
+    }
+}
+
+/// One request of one route, before it is sent.
+///
+/// What is wrong with it (a path value that is empty, a body that is no JSON) is told where it
+/// is awaited, as a call that was not sent.
+#[derive(Clone)]
+pub struct Request {
+    api: Api,
+    route: &'static Route,
+    /// Name and encoded value of each path parameter that was set.
+    path: Vec<(&'static str, String)>,
+    query: String,
+    body: Option<Bytes>,
+    /// The first thing that is wrong with it.
+    fault: Option<String>,
+}
+
+impl Request {
+    /// Sets the path parameter `name`. The value stands as one segment, percent-encoded.
+    ///
+    /// An empty value, `.` and `..` would make another path, and are at fault.
+    #[must_use]
+    pub fn path(mut self, name: &'static str, value: &dyn Display) -> Self {
+        let value = value.to_string();
+        if matches!(value.as_str(), "" | "." | "..") {
+            self.blame(|| format!("the path parameter `{name}` is {value:?}"));
+        } else if !self.route.path.contains(&format!("{{{name}}}")) {
+            self.blame(|| format!("the path has no parameter `{name}`"));
+        }
+        self.path
+            .push((name, utf8_percent_encode(&value, SEGMENT).to_string()));
+        self
+    }
+
+    /// Adds the fields of `query` to the query of the URL, as
+    /// `application/x-www-form-urlencoded`. A field that is `None` is left out.
+    #[must_use]
+    pub fn query<T: Serialize + ?Sized>(mut self, query: &T) -> Self {
+        match serde_urlencoded::to_string(query) {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) if self.query.is_empty() => self.query = text,
+            Ok(text) => {
+                self.query.push('&');
+                self.query.push_str(&text);
+            }
+            Err(error) => self.blame(|| format!("the query: {error}")),
+        }
+        self
+    }
+
+    /// Sets the body, as JSON. Each try sends these bytes.
+    #[must_use]
+    pub fn body<T: Serialize + ?Sized>(mut self, body: &T) -> Self {
+        match serde_json::to_vec(body) {
+            Ok(json) => self.body = Some(json.into()),
+            Err(error) => self.blame(|| format!("the body: {error}")),
+        }
+        self
+    }
+
+    /// A query or a signal, whose reply is an `R`.
+    pub fn call<R: DeserializeOwned + Send + 'static>(self) -> Call<R> {
+        Call::new(self.of_kind(&[Kind::Query, Kind::Signal]))
+    }
+
+    /// A command, whose reply is an `R`. Its call ID is made here, so each call of this is a
+    /// command of its own.
+    pub fn command<R: DeserializeOwned + Send + 'static>(self) -> CommandCall<R> {
+        let mut request = self.of_kind(&[Kind::Command]);
+        let mut bytes = [0; 16];
+        if let Err(error) = getrandom::fill(&mut bytes) {
+            request.blame(|| format!("no randomness for a call ID: {error}"));
+        }
+        CommandCall::new(request, CallId::from_bytes(bytes))
+    }
+
+    /// A stream of events `E`, without a cursor: see [`EventStream::ordered`].
+    pub fn stream<E: DeserializeOwned + Send + 'static>(self) -> EventStream<E> {
+        EventStream::new(self.of_kind(&[Kind::Stream]))
+    }
+
+    pub(crate) fn link(&self) -> &Link {
+        &self.api.link
+    }
+
+    pub(crate) fn route(&self) -> &'static Route {
+        self.route
+    }
+
+    pub(crate) fn service(&self) -> &'static Service {
+        self.api.service
+    }
+
+    pub(crate) fn judge(&self) -> Judge {
+        Judge {
+            service: self.service().name,
+            ours: self.service().build,
+        }
+    }
+
+    /// What each try sends, without the headers of a single try.
+    pub(crate) fn outgoing(&self) -> Result<Outgoing, Cause> {
+        let invalid = |why: String| Cause::Invalid { why };
+        if let Some(fault) = &self.fault {
+            return Err(invalid(fault.clone()));
+        }
+        let method = Method::from_bytes(self.route.method.as_bytes())
+            .map_err(|error| invalid(error.to_string()))?;
+        let url = self.url().map_err(invalid)?;
+        Ok(Outgoing {
+            method,
+            url,
+            headers: self.headers()?,
+            body: self.body.clone(),
+        })
+    }
+
+    fn headers(&self) -> Result<HeaderMap, Cause> {
+        let service = self.service();
+        let mut headers = HeaderMap::new();
+        set(
+            &mut headers,
+            service.headers.build,
+            service.build.to_string(),
+        )?;
+        let stream = self.route.kind == Kind::Stream;
+        headers.insert(header::ACCEPT, if stream { EVENTS } else { JSON });
+        if self.body.is_some() {
+            headers.insert(header::CONTENT_TYPE, JSON);
+        }
+        let proof = self.api.credentials.header();
+        if let Some(proof) = proof.map_err(|why| Cause::Invalid { why: why.into() })? {
+            headers.insert(header::AUTHORIZATION, proof);
+        }
+        Ok(headers)
+    }
+
+    fn url(&self) -> Result<Url, String> {
+        let mut path = self.route.path.to_owned();
+        for (name, value) in &self.path {
+            path = path.replace(&format!("{{{name}}}"), value);
+        }
+        if let Some((_, rest)) = path.split_once('{') {
+            let name = rest.split('}').next().unwrap_or(rest);
+            return Err(format!("the path parameter `{name}` is not set"));
+        }
+        let mut url = format!("{}{path}", self.link().base());
+        if !self.query.is_empty() {
+            url.push('?');
+            url.push_str(&self.query);
+        }
+        Url::parse(&url).map_err(|error| format!("{url}: {error}"))
+    }
+
+    fn of_kind(mut self, kinds: &[Kind]) -> Self {
+        let Route { name, kind, .. } = *self.route;
+        if !kinds.contains(&kind) {
+            self.blame(|| format!("`{name}` is a {kind}, and is used as something else"));
+        }
+        self
+    }
+
+    fn blame(&mut self, why: impl FnOnce() -> String) {
+        self.fault.get_or_insert_with(why);
+    }
+}
+
+/// Sets a header whose name and value come from a service table or from this crate.
+pub(crate) fn set(
+    headers: &mut HeaderMap,
+    name: &'static str,
+    value: impl AsRef<str>,
+) -> Result<(), Cause> {
+    let invalid = || Cause::Invalid {
+        why: format!("the header `{name}` cannot be sent"),
+    };
+    let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?;
+    let value = HeaderValue::from_str(value.as_ref()).map_err(|_| invalid())?;
+    headers.insert(header, value);
+    Ok(())
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request({} over {:?})", self.route.name, self.api.link)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! The HTTP clients of a link over reqwest, the only file that names it.
+//!
+//! Two clients: one with a pool, shared by all calls and replaced when it fails; one without a
+//! pool, so that each stream dials a connection of its own.
+
+use std::{
+    error::Error,
+    io,
+    sync::{Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, Version, header};
+use reqwest::{Client, ClientBuilder, redirect};
+
+use super::{Failure, Outgoing, connected::Count};
+
+/// How often an HTTP/2 connection is asked for life, and how long it may take to answer. A
+/// shorter answer limit kills a healthy upload behind its own queue.
+const PING: Duration = Duration::from_secs(10);
+/// What one HTTP/2 reply may send ahead of its reader.
+const STREAM_WINDOW: u32 = 1 << 20;
+/// What all replies of an HTTP/2 connection may send ahead: many times one stream's, so that some
+/// unread replies do not hold up the others.
+const CONNECTION_WINDOW: u32 = 64 << 20;
+
+/// The clients of one link.
+#[derive(Debug)]
+pub(crate) struct Http {
+    connect: Duration,
+    calls: Mutex<Lease>,
+    streams: OnceLock<Client>,
+}
+
+/// Why there is no client: the system's certificates cannot be read, for one.
+#[derive(Debug, thiserror::Error)]
+#[error("the HTTP client cannot be made: {0}")]
+pub(crate) struct BuildError(String);
+
+impl Http {
+    /// The clients of a link whose connects may take this long.
+    pub(crate) fn new(connect: Duration) -> Result<Self, BuildError> {
+        let calls = Mutex::new(Lease::new(connect, 1)?);
+        Ok(Self {
+            connect,
+            calls,
+            streams: OnceLock::new(),
+        })
+    }
+
+    /// The client for calls, as it is now.
+    pub(crate) fn calls(&self) -> Lease {
+        self.calls
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Replaces the client for calls if it is still that one, so that calls which fail together
+    /// make one new client. Tells whether it did.
+    ///
+    /// A client that never had a connection has no dead one to leave behind, and stays. So does
+    /// one whose successor cannot be made.
+    pub(crate) fn swap(&self, failed: &Lease) -> bool {
+        if failed.connected.read() == 0 {
+            return false;
+        }
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if calls.generation != failed.generation {
+            return false;
+        }
+        match Lease::new(self.connect, failed.generation + 1) {
+            Ok(next) => {
+                *calls = next;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the HTTP client stays");
+                false
+            }
+        }
+    }
+
+    /// Sends a request that opens a stream, on a connection of its own.
+    pub(crate) async fn open(&self, outgoing: Outgoing) -> Result<Incoming, Failure> {
+        let client = if let Some(client) = self.streams.get() {
+            client
+        } else {
+            let made = builder(self.connect).pool_max_idle_per_host(0).build();
+            let client = made.map_err(|error| Failure::of(&error, true))?;
+            self.streams.get_or_init(|| client)
+        };
+        send(client, outgoing).await
+    }
+}
+
+/// One generation of the client for calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Lease {
+    generation: u64,
+    client: Client,
+    connected: Count,
+}
+
+impl Lease {
+    fn new(connect: Duration, generation: u64) -> Result<Self, BuildError> {
+        let connected = Count::default();
+        let client = builder(connect)
+            .connector_layer(connected.clone())
+            .build()
+            .map_err(|error| BuildError(innermost(&error)))?;
+        Ok(Self {
+            generation,
+            client,
+            connected,
+        })
+    }
+
+    /// Sends a request and waits for the head of its reply.
+    pub(crate) async fn send(&self, outgoing: Outgoing) -> Result<Incoming, Failure> {
+        send(&self.client, outgoing).await
+    }
+
+    /// Whether this client can have sent anything. Asked after a dropped
+    /// [`send`](Self::send), it tells whether that one may have reached the server.
+    pub(crate) fn may_have_sent(&self) -> bool {
+        self.connected.read() > 0
+    }
+}
+
+fn builder(connect: Duration) -> ClientBuilder {
+    Client::builder()
+        // A 302 would send a POST again as a GET, without its body.
+        .redirect(redirect::Policy::none())
+        // A proxy of the environment would be asked for loopback addresses too.
+        .no_proxy()
+        // The rule of tries is ours.
+        .retry(reqwest::retry::never())
+        .connect_timeout(connect)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(PING)
+        .http2_keep_alive_timeout(PING)
+        .http2_keep_alive_while_idle(true)
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
+}
+
+async fn send(client: &Client, outgoing: Outgoing) -> Result<Incoming, Failure> {
+    let Outgoing {
+        method,
+        url,
+        headers,
+        body,
+    } = outgoing;
+    let mut request = client.request(method, url).headers(headers);
+    if let Some(body) = body {
+        request = request.body(body);
+    }
+    match request.send().await {
+        Ok(response) => Ok(Incoming { response }),
+        // `is_connect` covers names, sockets, TLS and the connect limit, and never our timers.
+        Err(error) => Err(Failure::of(&error, error.is_connect())),
+    }
+}
+
+/// A reply whose head is there.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    response: reqwest::Response,
+}
+
+impl Incoming {
+    pub(crate) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    /// Whether only the end of the connection ends the body, so that a cut looks like an end.
+    pub(crate) fn ends_with_its_connection(&self) -> bool {
+        let headers = self.headers();
+        self.response.version() <= Version::HTTP_11
+            && !headers.contains_key(header::CONTENT_LENGTH)
+            && !headers.contains_key(header::TRANSFER_ENCODING)
+    }
+
+    /// The next piece of the body; none after the last.
+    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, Failure> {
+        self.response
+            .chunk()
+            .await
+            .map_err(|error| Failure::of(&error, false))
+    }
+}
+
+impl Failure {
+    fn of(error: &(dyn Error + 'static), connect: bool) -> Self {
+        let refused = chain(error).any(|error| {
+            error
+                .downcast_ref::<io::Error>()
+                .is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        });
+        Self {
+            connect,
+            refused: connect && refused,
+            why: innermost(error),
+        }
+    }
+}
+
+/// The innermost error says what happened; those around it repeat the URL.
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    chain(error)
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+fn chain<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> + use<'a> {
+    std::iter::successors(Some(error), |&error| error.source())
+}

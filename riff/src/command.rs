@@ -1,0 +1,162 @@
+//! `riff`: what a person or an agent types. One file a command.
+//!
+//! A command does not connect, try again or show a fault in a way of its own: it makes calls of
+//! the generated [`RiffApi`], and [`short`] and [`Line`] show the state of its one link.
+
+mod ack;
+mod claim;
+mod end;
+mod history;
+mod line;
+mod post;
+mod release;
+mod tail;
+mod threads;
+mod when;
+mod who;
+
+use std::{env, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand};
+use riff_api::{ItemId, RiffApi, Thread};
+use riff_link::client::Credentials;
+
+use self::end::End;
+use crate::output;
+
+/// Talks with the people and agents that work on a repository.
+#[derive(Debug, Parser)]
+#[command(
+    name = "riff",
+    version,
+    after_help = "\
+Examples:
+  riff post general 'the build is green'
+  riff claim issue-12
+  riff tail general
+
+The token of the caller comes from RIFF_TOKEN; `riff-server token NAME` makes one.
+
+Exit codes: 0 ok, 1 failure, 2 usage, 3 refused, 4 outcome unknown (it may have run),
+5 not reachable (it did not run)."
+)]
+pub struct Options {
+    #[command(flatten)]
+    at: At,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Args)]
+struct At {
+    /// The URL of the server.
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "RIFF_SERVER",
+        default_value = "http://127.0.0.1:7433"
+    )]
+    server: String,
+    /// One JSON object a line instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Who is here now, and what they hold.
+    Who,
+    /// The threads, and how much of each is unread.
+    Threads,
+    /// Posts a message to a thread.
+    Post {
+        /// The thread, as `general`; it begins with its first message.
+        thread: Thread,
+        /// What to say: 1 to 16,384 bytes.
+        text: String,
+    },
+    /// Claims an item, so that nobody else works on it.
+    Claim {
+        /// The item, as `issue-12`.
+        item: ItemId,
+    },
+    /// Releases an item that you hold.
+    Release {
+        /// The item, as `issue-12`.
+        item: ItemId,
+    },
+    /// The messages of a thread.
+    History {
+        /// The thread.
+        thread: Thread,
+        /// Only messages with a greater number.
+        #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+        after: u64,
+    },
+    /// Says how far you have read a thread.
+    Ack {
+        /// The thread.
+        thread: Thread,
+        /// The number of the last message that you read.
+        seq: u64,
+    },
+    /// Each message of a thread as it is posted, until Ctrl-C.
+    ///
+    /// It goes on through a restart of the server, a cut or a sleep of the machine, and shows
+    /// each message once.
+    Tail {
+        /// The thread.
+        thread: Thread,
+        /// Begin with the message after this number; 0 for the first. Without it, with the next.
+        #[arg(long, value_name = "NUMBER")]
+        after: Option<u64>,
+        /// End after this many messages.
+        #[arg(long, value_name = "COUNT")]
+        limit: Option<u64>,
+    },
+}
+
+/// Runs `riff`.
+pub fn run(options: Options) -> ExitCode {
+    match start(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(end) => {
+            output::talk(format_args!("riff: {end}"));
+            ExitCode::from(end.code())
+        }
+    }
+}
+
+fn start(options: Options) -> Result<(), End> {
+    let token = env::var("RIFF_TOKEN").map_err(|_| {
+        End::Failure(
+            "there is no token: make one with `riff-server token NAME --dir DIR` and set \
+             RIFF_TOKEN to it"
+                .into(),
+        )
+    })?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| End::Failure(format!("the runtime does not start: {error}")))?;
+    let api = RiffApi::open(&options.at.server, Credentials::bearer(token))
+        .map_err(|error| End::Failure(error.to_string()))?;
+    runtime.block_on(one(options, &api))
+}
+
+async fn one(options: Options, api: &RiffApi) -> Result<(), End> {
+    let json = options.at.json;
+    match options.command {
+        Command::Who => who::who(api, json).await,
+        Command::Threads => threads::threads(api, json).await,
+        Command::Post { thread, text } => post::post(api, json, &thread, text).await,
+        Command::Claim { item } => claim::claim(api, json, &item).await,
+        Command::Release { item } => release::release(api, json, &item).await,
+        Command::History { thread, after } => history::history(api, json, &thread, after).await,
+        Command::Ack { thread, seq } => ack::ack(api, json, &thread, seq).await,
+        Command::Tail { thread, after, limit } => {
+            tail::tail(api, json, &thread, after, limit).await
+        }
+    }
+}

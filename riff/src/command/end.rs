@@ -1,0 +1,88 @@
+//! How a command ends when it does not succeed, and its exit code.
+
+use std::{fmt, io};
+
+use riff_link::client::{CallError, Refused, StreamError};
+
+/// Why a command ends with another exit code than 0.
+#[derive(Debug)]
+pub(super) enum End {
+    /// Something on this machine is wrong.
+    Failure(String),
+    /// The server said no, and it did not run.
+    Refused(String),
+    /// It may have run.
+    Unknown(String),
+    /// The server cannot be reached, and it did not run.
+    Unreachable(String),
+}
+
+impl End {
+    /// The exit code, as `--help` names them.
+    pub(super) fn code(&self) -> u8 {
+        match self {
+            Self::Failure(_) => 1,
+            Self::Refused(_) => 3,
+            Self::Unknown(_) => 4,
+            Self::Unreachable(_) => 5,
+        }
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failure(text)
+            | Self::Refused(text)
+            | Self::Unknown(text)
+            | Self::Unreachable(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<CallError> for End {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Refused(refused) => refused.into(),
+            CallError::NotSent { cause } => {
+                Self::Unreachable(format!("riff-server did not get it: {cause}"))
+            }
+            // A query changes nothing, so nobody has to know whether it ran.
+            CallError::Unknown { call: None, cause, .. } => {
+                Self::Unreachable(format!("no answer: {cause}"))
+            }
+            CallError::Unknown { call: Some(call), cause, .. } => Self::Unknown(format!(
+                "it may have run, or not: {cause}\n\
+                 look before you do it again; the server knows the call as {call}"
+            )),
+        }
+    }
+}
+
+impl From<Refused> for End {
+    fn from(refused: Refused) -> Self {
+        let Refused { code, detail, .. } = refused;
+        Self::Refused(match code.as_str() {
+            "unauthenticated" => format!(
+                "the server does not know this token ({detail}); make one with \
+                 `riff-server token NAME --dir DIR` and set RIFF_TOKEN to it"
+            ),
+            _ => format!("refused: {detail} ({code})"),
+        })
+    }
+}
+
+impl From<StreamError> for End {
+    fn from(error: StreamError) -> Self {
+        match error {
+            StreamError::Refused(refused) => refused.into(),
+            other => Self::Failure(other.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        Self::Failure(format!("cannot write: {error}"))
+    }
+}

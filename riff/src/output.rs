@@ -1,0 +1,58 @@
+//! The one place that prints: data to stdout, talk to stderr.
+
+use std::{
+    fmt::Display,
+    io::{self, Write},
+};
+
+use serde::Serialize;
+
+/// A line of data. A reader that went away, as `head` does, is no fault: the program ends.
+///
+/// # Errors
+///
+/// When stdout cannot be written.
+pub fn data(line: impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
+
+/// A line of data, as JSON.
+///
+/// # Errors
+///
+/// When stdout cannot be written, or the value has no JSON.
+pub fn json(value: &impl Serialize) -> io::Result<()> {
+    data(serde_json::to_string(value)?)
+}
+
+/// A line for the person at the terminal. Nothing can be done when it cannot be written.
+pub fn talk(line: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Text of others, made harmless for a terminal: no control character but the line break, which
+/// gets an indent so that no message can look like the next one.
+pub fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' => plain.push_str("\n    "),
+            '\t' => plain.push(' '),
+            control if control.is_control() => plain.push('\u{fffd}'),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_others_cannot_steer_a_terminal() {
+        assert_eq!(plain("a\u{1b}[31mb\r\n7 ann: c\td"), "a\u{fffd}[31mb\u{fffd}\n    7 ann: c d");
+    }
+}

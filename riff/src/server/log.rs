@@ -1,0 +1,56 @@
+//! `riff-server log`: shows each record of a log.
+
+use std::path::Path;
+
+use riff_link::server::log::{self, Logged, LoggedOutcome};
+use serde_json::{Value, json};
+
+use crate::output;
+
+pub(super) fn show(dir: &Path, json: bool) -> Result<(), String> {
+    for record in log::read(dir).map_err(|error| error.to_string())? {
+        let record = record.map_err(|error| error.to_string())?;
+        let done = if json { output::json(&object(record)) } else { output::data(line(&record)) };
+        done.map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// The record with the names of its file, all of them, so that a program needs no cases.
+fn object(record: Logged) -> Value {
+    let outcome = record.outcome.map(|outcome| match outcome {
+        LoggedOutcome::Reply(reply) => json!({ "reply": reply }),
+        LoggedOutcome::Refused(refusal) => json!({ "refused": refusal }),
+    });
+    json!({
+        "position": record.position,
+        "at": record.at,
+        "by": record.by,
+        "command": record.command,
+        "call": record.call,
+        "fingerprint": record.fingerprint,
+        "attempt": record.attempt,
+        "change": record.change,
+        "outcome": outcome,
+    })
+}
+
+fn line(record: &Logged) -> String {
+    let Logged { position, by, command, call, attempt, change, outcome, .. } = record;
+    let time = crate::clock::utc(record.at);
+    let mut line = format!("{position} {time} {by} {command} {call}");
+    if *attempt > 1 {
+        line.push_str(&format!(" (try {attempt})"));
+    }
+    if let Some(change) = change {
+        line.push_str(&format!(" {change}"));
+    }
+    match outcome {
+        Some(LoggedOutcome::Reply(reply)) => line.push_str(&format!(" -> {reply}")),
+        Some(LoggedOutcome::Refused(refusal)) => {
+            line.push_str(&format!(" -> refused: {} ({})", refusal.detail, refusal.code));
+        }
+        None => {}
+    }
+    output::plain(&line)
+}

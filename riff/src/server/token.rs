@@ -1,0 +1,24 @@
+//! `riff-server token`: makes a token for a caller.
+
+use std::{fs::File, io::Read as _, path::Path};
+
+use riff_link::{CallId, Caller};
+
+use super::tokens;
+use crate::output;
+
+pub(super) fn token(caller: &Caller, dir: &Path) -> Result<(), String> {
+    let token = random_token().map_err(|error| format!("no random bytes: {error}"))?;
+    tokens::add(dir, caller, &token)?;
+    output::data(token).map_err(|error| error.to_string())
+}
+
+/// 32 random bytes of the operating system, as text.
+fn random_token() -> std::io::Result<String> {
+    let mut bytes = [[0; 16]; 2];
+    let mut source = File::open("/dev/urandom")?;
+    for half in &mut bytes {
+        source.read_exact(half)?;
+    }
+    Ok(bytes.map(|half| CallId::from_bytes(half).to_string()).concat())
+}

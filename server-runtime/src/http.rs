@@ -1,0 +1,156 @@
+//! The server over HTTP: the only part that names axum, hyper and http types.
+
+use std::{fmt, future::Future, sync::Arc};
+
+use axum::{Router, extract::Request};
+use link_wire::{Caller, Service};
+use tokio::{net::TcpListener, sync::watch};
+
+use self::{reply::Names, routes::Routes};
+use crate::{Authenticate, Engine, EngineFailed, Handler, State};
+
+mod limits;
+mod order;
+mod reply;
+mod routes;
+mod serve;
+mod stream;
+
+/// The most bytes that a request's body may have, unless the server says otherwise: 1 MiB.
+pub const MOST_BODY_BYTES: usize = 1024 * 1024;
+
+/// A server: a service table, an engine, and a handler for each route.
+///
+/// Until [`Server::authenticate`] is called it knows no caller and answers 401 to all.
+pub struct Server<S: State> {
+    inner: Inner<S>,
+}
+
+/// What each request needs.
+struct Inner<S: State> {
+    service: &'static Service,
+    names: Names,
+    routes: Routes<S>,
+    engine: Engine<S>,
+    authenticate: Box<dyn Authenticate>,
+    most_body_bytes: usize,
+    /// What is wrong with the table; then nothing is served.
+    fault: Option<String>,
+    /// True from the moment at which the server is told to stop.
+    draining: watch::Sender<bool>,
+}
+
+/// Returns when the server stops, or is there no more.
+async fn stops(draining: &mut watch::Receiver<bool>) {
+    // An error means that the sender went, and with it the server.
+    let _ = draining.wait_for(|draining| *draining).await;
+}
+
+struct Nobody;
+
+impl Authenticate for Nobody {
+    fn caller(&self, _token: &str) -> Option<Caller> {
+        None
+    }
+}
+
+/// Why a server ended other than by being told to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The table of the service and the handlers do not fit: generated code never does this.
+    #[error("the server has no sound table of routes: {what}")]
+    Table {
+        /// What is wrong.
+        what: String,
+    },
+    /// A write failed while it served; since then it answered 503.
+    #[error(transparent)]
+    Engine(#[from] EngineFailed),
+    /// What was queued could not be written in time. Whether it ran shows at the next start.
+    #[error("the journal did not end in time: what was queued last may not be written")]
+    Late,
+}
+
+impl<S: State> Server<S> {
+    /// A server of the service over the engine. Each route has one handler of its kind.
+    pub fn new(service: &'static Service, engine: Engine<S>, handlers: Vec<Handler<S>>) -> Self {
+        let names = Names::of(service);
+        let routes = Routes::of(service, handlers);
+        let fault = names.as_ref().err().or(routes.as_ref().err()).cloned();
+        if let Some(what) = &fault {
+            tracing::error!(
+                what,
+                "the server has no sound table of routes and serves nothing"
+            );
+        }
+        let inner = Inner {
+            service,
+            names: names.unwrap_or_default(),
+            routes: routes.unwrap_or_default(),
+            engine,
+            authenticate: Box::new(Nobody),
+            most_body_bytes: MOST_BODY_BYTES,
+            fault,
+            draining: watch::Sender::new(false),
+        };
+        Self { inner }
+    }
+
+    /// Sets who finds out who calls.
+    #[must_use]
+    pub fn authenticate(mut self, authenticate: impl Authenticate) -> Self {
+        self.inner.authenticate = Box::new(authenticate);
+        self
+    }
+
+    /// Sets the most bytes of a request's body. [`MOST_BODY_BYTES`] unless it is set.
+    #[must_use]
+    pub fn most_body_bytes(mut self, bytes: usize) -> Self {
+        self.inner.most_body_bytes = bytes;
+        self
+    }
+
+    /// The server as an axum router: for a test without a socket, or inside of another program.
+    ///
+    /// It answers whatever no other route of the program takes. The program then has to end the
+    /// connections itself; [`Engine::close`] ends the streams and writes what is queued.
+    pub fn into_router(self) -> Router {
+        let inner = Arc::new(self.inner);
+        Router::new().fallback(move |request: Request| {
+            let inner = Arc::clone(&inner);
+            async move { order::answer(&inner, request).await }
+        })
+    }
+
+    /// Serves HTTP/1.1 until `stop` is ready, and then ends in order, within ten seconds:
+    ///
+    /// 1. each new request gets 503, and no connection is accepted any more;
+    /// 2. streams end, idle connections close, calls under way get their replies;
+    /// 3. what is queued is written, and the journal is closed, for each handle of the engine.
+    ///
+    /// After five seconds connections that still hang are cut.
+    ///
+    /// # Errors
+    /// [`ServeError`]. A failure of the engine ends the server only when it is told to stop: until
+    /// then it answers 503, so that its clients know it for what it is.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cuts all connections. The engine writes what is queued when its last
+    /// handle goes.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<(), ServeError> {
+        serve::serve(Arc::new(self.inner), listener, stop).await
+    }
+}
+
+impl<S: State> fmt::Debug for Server<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("service", &self.inner.service.name)
+            .finish_non_exhaustive()
+    }
+}

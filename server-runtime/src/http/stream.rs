@@ -1,0 +1,206 @@
+//! A stream as bytes: server-sent events, written by hand so that no field can break a line.
+//!
+//! ```text
+//! : ready 17            first and at once; `: ready` for a stream without a cursor
+//!
+//! id: 18                the cursor, if the stream has one
+//! data: {"seq":18}
+//!
+//! : alive               after 15 s of silence
+//! ```
+//!
+//! It ends when its reader is too slow, after 50 minutes, when the server stops, and when no
+//! record can come any more. A reader takes each of these for a reason to open it again.
+
+use std::{
+    convert::Infallible,
+    fmt::{self, Write as _},
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
+
+use axum::{body::Body, response::Response};
+use bytes::Bytes;
+use futures_util::stream;
+use http::{
+    HeaderName, HeaderValue,
+    header::{CACHE_CONTROL, CONTENT_TYPE},
+};
+use link_wire::Route;
+use tokio::{
+    sync::{
+        broadcast::{
+            self,
+            error::{RecvError, TryRecvError},
+        },
+        watch,
+    },
+    time::{Instant, sleep_until},
+};
+
+use super::stops;
+use crate::{
+    engine::{Live, Records},
+    handler::{Event, ProjectFn},
+};
+
+/// How long a stream is silent before it says that it lives.
+const SILENCE: Duration = Duration::from_secs(15);
+/// The age at which a stream ends by itself, before a platform cuts it; plus or minus a twentieth.
+const AGE: Duration = Duration::from_secs(50 * 60);
+/// A piece of the stream takes events until it has this many bytes.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The reply that opens a stream.
+pub(super) fn response<C: Send + Sync + 'static>(
+    route: &'static Route,
+    live: Live<C>,
+    draining: watch::Receiver<bool>,
+) -> Response {
+    let tail = Tail::new(route, live, draining);
+    let pieces = stream::unfold(tail, |mut tail| async move {
+        let piece = tail.next().await?;
+        Some((Ok::<_, Infallible>(piece), tail))
+    });
+    let mut response = Response::new(Body::from_stream(pieces));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
+    let no_buffer = HeaderName::from_static("x-accel-buffering");
+    headers.insert(no_buffer, HeaderValue::from_static("no"));
+    response
+}
+
+/// One open stream.
+struct Tail<C> {
+    route: &'static Route,
+    project: ProjectFn<C>,
+    records: broadcast::Receiver<Records<C>>,
+    draining: watch::Receiver<bool>,
+    /// The chunk that is being told, and its next record.
+    current: Option<(Records<C>, usize)>,
+    /// The first piece, until it is sent.
+    ready: Option<String>,
+    ends: Instant,
+    ended: bool,
+}
+
+impl<C: Send + Sync + 'static> Tail<C> {
+    fn new(route: &'static Route, live: Live<C>, draining: watch::Receiver<bool>) -> Self {
+        let Live {
+            projection,
+            records,
+        } = live;
+        let ready = match projection.cursor {
+            Some(cursor) => format!(": ready {cursor}\n\n"),
+            None => ": ready\n\n".into(),
+        };
+        Self {
+            route,
+            project: projection.project,
+            records,
+            draining,
+            current: None,
+            ready: Some(ready),
+            ends: Instant::now() + age(),
+            ended: false,
+        }
+    }
+
+    /// The next piece; none at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Some(ready) = self.ready.take() {
+            return Some(ready.into());
+        }
+        let silent = Instant::now() + SILENCE;
+        let mut piece = String::new();
+        loop {
+            if *self.draining.borrow() || Instant::now() >= self.ends {
+                return None;
+            }
+            self.tell(&mut piece);
+            if piece.len() >= PIECE_BYTES {
+                return Some(piece.into());
+            }
+            if !self.ended {
+                match self.records.try_recv() {
+                    Ok(chunk) => {
+                        self.current = Some((chunk, 0));
+                        continue;
+                    }
+                    Err(TryRecvError::Empty) => {}
+                    Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => self.ended = true,
+                }
+            }
+            if !piece.is_empty() {
+                return Some(piece.into());
+            }
+            if self.ended {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                () = stops(&mut self.draining) => return None,
+                () = sleep_until(self.ends) => return None,
+                received = self.records.recv() => match received {
+                    Ok(chunk) => self.current = Some((chunk, 0)),
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+                },
+                () = sleep_until(silent) => return Some(Bytes::from_static(b": alive\n\n")),
+            }
+        }
+    }
+
+    /// Adds what the current chunk still means to the reader. An event that cannot be told ends
+    /// the stream: to leave it out would be a gap that nobody sees.
+    fn tell(&mut self, piece: &mut String) {
+        let Some((chunk, from)) = self.current.take() else {
+            return;
+        };
+        for (n, record) in chunk.iter().enumerate().skip(from) {
+            if piece.len() >= PIECE_BYTES {
+                self.current = Some((chunk, n));
+                return;
+            }
+            let event = catch_unwind(AssertUnwindSafe(|| (self.project)(record)));
+            let what: &dyn fmt::Display = match &event {
+                Ok(None) => continue,
+                Ok(Some(Ok(event))) => {
+                    write(event, piece);
+                    continue;
+                }
+                Ok(Some(Err(error))) => error,
+                Err(_) => &"it panicked",
+            };
+            let (handler, position) = (self.route.name, record.position);
+            tracing::error!(handler, %position, %what, "a stream cannot tell an event and ends");
+            self.ended = true;
+            return;
+        }
+    }
+}
+
+/// One event. The line breaks of JSON stand between its tokens only, so each is one of the data.
+fn write(event: &Event, piece: &mut String) {
+    if let Some(cursor) = event.cursor {
+        // Writing to a string does not fail.
+        let _ = writeln!(piece, "id: {cursor}");
+    }
+    for line in event.json.get().split(['\n', '\r']) {
+        piece.push_str("data: ");
+        piece.push_str(line);
+        piece.push('\n');
+    }
+    piece.push('\n');
+}
+
+/// Between 95 and 105 percent of [`AGE`], so that streams which began together do not end so.
+fn age() -> Duration {
+    let mut byte = [0; 1];
+    // Without random bytes the age is 95 percent.
+    let _ = getrandom::fill(&mut byte);
+    AGE * 95 / 100 + AGE / 10 * u32::from(byte[0]) / 255
+}

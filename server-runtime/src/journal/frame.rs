@@ -1,0 +1,210 @@
+//! One chunk as bytes with a checksum; the same for a file and for memory. Pure.
+//!
+//! ```text
+//! 0       4        8        12        16
+//! | marker | length | crc32c | records | payload: `length` bytes
+//! ```
+//!
+//! All numbers are u32, little endian. The checksum is over marker, length, records and payload.
+//! The marker comes from the salt of the segment, and its last byte is 0xFF, which no UTF-8 text
+//! has: no payload can hold a marker, so what looks like a frame after a bad one was written as
+//! one.
+
+/// The bytes before the payload.
+pub(crate) const HEADER: usize = 16;
+/// The most bytes of a payload.
+pub(crate) const MOST_PAYLOAD: usize = 64 * 1024 * 1024;
+
+/// The marker of the frames of a segment with this salt.
+pub(crate) fn marker(salt: u32) -> [u8; 4] {
+    let [a, b, c, _] = salt.to_le_bytes();
+    [a, b, c, 0xFF]
+}
+
+/// Appends a frame to `out`. The payload is at most [`MOST_PAYLOAD`] long: its journal checked.
+pub(crate) fn encode(salt: u32, records: u32, payload: &[u8], out: &mut Vec<u8>) {
+    let marker = marker(salt);
+    let length = u32::try_from(payload.len())
+        .unwrap_or(u32::MAX)
+        .to_le_bytes();
+    let records = records.to_le_bytes();
+    let crc = checksum(marker, length, records, payload).to_le_bytes();
+    out.reserve(HEADER + payload.len());
+    for part in [marker, length, crc, records] {
+        out.extend_from_slice(&part);
+    }
+    out.extend_from_slice(payload);
+}
+
+fn checksum(marker: [u8; 4], length: [u8; 4], records: [u8; 4], payload: &[u8]) -> u32 {
+    let mut head = [0; 12];
+    head[..4].copy_from_slice(&marker);
+    head[4..8].copy_from_slice(&length);
+    head[8..].copy_from_slice(&records);
+    crc32c::crc32c_append(crc32c::crc32c(&head), payload)
+}
+
+/// A whole frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame<'a> {
+    pub(crate) records: u32,
+    pub(crate) payload: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// Its bytes, header and all.
+    pub(crate) fn len(&self) -> usize {
+        HEADER + self.payload.len()
+    }
+}
+
+/// Why there is no whole frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// It ends before its header, or before its payload does.
+    Short,
+    /// It does not begin with the marker.
+    Marker,
+    /// Its length or count cannot be right.
+    Length,
+    /// Its bytes are not those that were written.
+    Checksum,
+}
+
+impl Bad {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Short => "a frame that is not whole",
+            Self::Marker => "bytes that are no frame",
+            Self::Length => "a frame with an impossible length",
+            Self::Checksum => "a frame with a wrong checksum",
+        }
+    }
+}
+
+/// The frame with which the bytes begin.
+pub(crate) fn read(salt: u32, bytes: &[u8]) -> Result<Frame<'_>, Bad> {
+    let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() else {
+        return Err(Bad::Short);
+    };
+    let (words, _) = head.as_chunks::<4>();
+    let [found, length, crc, records] = [words[0], words[1], words[2], words[3]];
+    if found != marker(salt) {
+        return Err(Bad::Marker);
+    }
+    let len = u32::from_le_bytes(length) as usize;
+    if len == 0 || len > MOST_PAYLOAD || records == [0; 4] {
+        return Err(Bad::Length);
+    }
+    let payload = rest.get(..len).ok_or(Bad::Short)?;
+    if checksum(found, length, records, payload) != u32::from_le_bytes(crc) {
+        return Err(Bad::Checksum);
+    }
+    Ok(Frame {
+        records: u32::from_le_bytes(records),
+        payload,
+    })
+}
+
+/// Where, if anywhere, a whole frame begins in these bytes.
+pub(crate) fn find(salt: u32, bytes: &[u8]) -> Option<usize> {
+    let marker = marker(salt);
+    bytes
+        .windows(4)
+        .enumerate()
+        .filter(|(_, window)| *window == marker)
+        .map(|(at, _)| at)
+        .find(|&at| read(salt, &bytes[at..]).is_ok())
+}
+
+/// How far the bytes of a segment are whole frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Walk {
+    /// The records of the whole frames.
+    pub(crate) records: u64,
+    /// Where the last whole frame begins, if there is one.
+    pub(crate) last: Option<usize>,
+    /// Where the whole frames end.
+    pub(crate) end: usize,
+    /// What comes then, if the bytes do not end there.
+    pub(crate) bad: Option<Bad>,
+    /// Where a whole frame follows the bad one: then it is damage, not a torn end.
+    pub(crate) follows: Option<usize>,
+}
+
+/// Walks over the whole frames of these bytes.
+pub(crate) fn walk(salt: u32, bytes: &[u8]) -> Walk {
+    let mut walk = Walk {
+        records: 0,
+        last: None,
+        end: 0,
+        bad: None,
+        follows: None,
+    };
+    while walk.end < bytes.len() {
+        match read(salt, &bytes[walk.end..]) {
+            Ok(frame) => {
+                walk.records += u64::from(frame.records);
+                walk.last = Some(walk.end);
+                walk.end += frame.len();
+            }
+            Err(bad) => {
+                walk.bad = Some(bad);
+                let after = walk.end + 1;
+                walk.follows = find(salt, &bytes[after..]).map(|at| after + at);
+                break;
+            }
+        }
+    }
+    walk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SALT: u32 = 0x0102_0304;
+
+    fn two() -> Vec<u8> {
+        let mut out = Vec::new();
+        encode(SALT, 1, b"one\n", &mut out);
+        encode(SALT, 2, b"two\nthree\n", &mut out);
+        out
+    }
+
+    #[test]
+    fn frames_read_back() {
+        let bytes = two();
+        let walk = walk(SALT, &bytes);
+        assert_eq!(
+            (walk.records, walk.last, walk.end, walk.bad),
+            (3, Some(20), 46, None)
+        );
+        let frame = read(SALT, &bytes[20..]).unwrap();
+        assert_eq!((frame.records, frame.payload), (2, &b"two\nthree\n"[..]));
+    }
+
+    #[test]
+    fn a_cut_end_is_torn_and_a_flipped_bit_before_a_whole_frame_is_damage() {
+        let bytes = two();
+        for cut in 21..bytes.len() {
+            let walk = walk(SALT, &bytes[..cut]);
+            assert_eq!(
+                (walk.end, walk.bad, walk.follows),
+                (20, Some(Bad::Short), None),
+                "{cut}"
+            );
+        }
+        for bit in 0..20 * 8 {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let walk = walk(SALT, &bytes);
+            assert_eq!((walk.end, walk.follows), (0, Some(20)), "{bit}");
+        }
+    }
+
+    #[test]
+    fn a_frame_of_another_segment_is_no_frame() {
+        assert_eq!(read(SALT + 1, &two()), Err(Bad::Marker));
+    }
+}

@@ -1,0 +1,278 @@
+//! The gate: its steps in their order, and how they are run.
+//!
+//! The steps share what they build: none of them sets `RUSTFLAGS`, and the bins are built with
+//! the same packages and features as the tests.
+
+use std::{path::PathBuf, process::Command};
+
+use crate::{Stop, clock::Stopwatch, layers, say, shell, tools};
+
+/// One step of the gate.
+struct Step {
+    name: &'static str,
+    /// What it makes sure of.
+    about: &'static str,
+    run: fn(&Gate) -> Result<(), Stop>,
+}
+
+/// All steps, the quick ones first. To add one, add a line here.
+const STEPS: &[Step] = &[
+    Step {
+        name: "fmt",
+        about: "the code is formatted",
+        run: fmt,
+    },
+    Step {
+        name: "clippy",
+        about: "the lints are kept, in tests too",
+        run: clippy,
+    },
+    Step {
+        name: "layers",
+        about: "nobody imports whom they may not",
+        run: |_| layers::run(),
+    },
+    Step {
+        name: "generated",
+        about: "what is generated is fresh",
+        run: generated,
+    },
+    Step {
+        name: "build",
+        about: "all targets build",
+        run: build,
+    },
+    Step {
+        name: "tests",
+        about: "the tests pass",
+        run: tests,
+    },
+    Step {
+        name: "doctests",
+        about: "the examples in the documentation run",
+        run: doctests,
+    },
+    Step {
+        name: "rustdoc",
+        about: "the documentation has no dead link",
+        run: rustdoc,
+    },
+    Step {
+        name: "features",
+        about: "each optional feature builds alone",
+        run: features,
+    },
+    Step {
+        name: "deny",
+        about: "licences, bans and sources are kept",
+        run: deny,
+    },
+    Step {
+        name: "demo",
+        about: "the demo loses nothing and runs nothing twice",
+        run: demo,
+    },
+];
+
+/// What the steps need to know.
+struct Gate {
+    /// The search path, with the tools in it.
+    path: std::ffi::OsString,
+}
+
+impl Gate {
+    /// A cargo that finds the tools.
+    fn cargo(&self, words: &str) -> Command {
+        let mut command = shell::cargo(words);
+        command.env("PATH", &self.path);
+        command
+    }
+
+    fn run(&self, words: &str) -> Result<(), Stop> {
+        shell::run(&mut self.cargo(words))
+    }
+}
+
+/// What was asked of the gate.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked<'a> {
+    keep_going: bool,
+    list: bool,
+    /// All of them when none is named.
+    names: Vec<&'a str>,
+}
+
+/// Runs the steps that are named, or all.
+pub(crate) fn run(words: &[String]) -> Result<(), Stop> {
+    let asked = Asked::read(words)?;
+    if asked.list {
+        for step in STEPS {
+            say::out(&format!("{:<10} {}", step.name, step.about));
+        }
+        return Ok(());
+    }
+    let steps = asked.steps();
+    let needs_tools = steps
+        .iter()
+        .any(|step| matches!(step.name, "tests" | "deny"));
+    let programs: Vec<PathBuf> = if needs_tools {
+        tools::all()?
+    } else {
+        Vec::new()
+    };
+    let gate = Gate {
+        path: shell::path_with(&programs),
+    };
+    let mut lines = Vec::new();
+    let mut failed: Vec<&str> = Vec::new();
+    for step in &steps {
+        say::out(&format!("==> {}: {}", step.name, step.about));
+        let stopwatch = Stopwatch::start();
+        let ended = (step.run)(&gate);
+        let seconds = stopwatch.read().as_secs_f64();
+        let word = if ended.is_ok() { "ok" } else { "FAILED" };
+        lines.push(format!("{:<10} {word:<6} {seconds:7.1} s", step.name));
+        if let Err(stop) = ended {
+            if let Stop::Failed(text) | Stop::Usage(text) = stop {
+                say::note(&format!("error: {text}"));
+            }
+            failed.push(step.name);
+            if !asked.keep_going {
+                break;
+            }
+        }
+    }
+    say::out("");
+    for line in &lines {
+        say::out(line);
+    }
+    say::out(&format!(
+        "steps: {} passed, {} failed",
+        lines.len() - failed.len(),
+        failed.len()
+    ));
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(Stop::Failed(format!(
+            "the gate does not pass: {}",
+            failed.join(", ")
+        )))
+    }
+}
+
+impl<'a> Asked<'a> {
+    fn read(words: &'a [String]) -> Result<Self, Stop> {
+        let mut asked = Asked {
+            keep_going: false,
+            list: false,
+            names: Vec::new(),
+        };
+        for word in words {
+            match word.as_str() {
+                "--keep-going" => asked.keep_going = true,
+                "--list" => asked.list = true,
+                name if STEPS.iter().any(|step| step.name == name) => asked.names.push(name),
+                other => {
+                    return Err(Stop::Usage(format!(
+                        "the gate has no step `{other}`: `cargo ci --list` names them"
+                    )));
+                }
+            }
+        }
+        Ok(asked)
+    }
+
+    fn steps(&self) -> Vec<&'static Step> {
+        let named = |step: &&Step| self.names.is_empty() || self.names.contains(&step.name);
+        STEPS.iter().filter(named).collect()
+    }
+}
+
+fn fmt(gate: &Gate) -> Result<(), Stop> {
+    gate.run("fmt --all --check")
+}
+
+fn clippy(gate: &Gate) -> Result<(), Stop> {
+    gate.run("clippy --workspace --all-targets --no-default-features -- -D warnings")
+}
+
+fn generated(gate: &Gate) -> Result<(), Stop> {
+    gate.run(
+        "run --quiet -p link-cli -- generate --check --trait riff-api/src/lib.rs --out generated",
+    )
+}
+
+fn build(gate: &Gate) -> Result<(), Stop> {
+    gate.run("build --workspace --all-targets --no-default-features")
+}
+
+fn tests(gate: &Gate) -> Result<(), Stop> {
+    gate.run("nextest run --workspace --no-default-features")
+}
+
+fn doctests(gate: &Gate) -> Result<(), Stop> {
+    gate.run("test --doc --workspace --no-default-features")
+}
+
+fn rustdoc(gate: &Gate) -> Result<(), Stop> {
+    let mut doc = gate.cargo("doc --workspace --no-deps --no-default-features");
+    shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn features(gate: &Gate) -> Result<(), Stop> {
+    for package in ["riff-link", "riff-api"] {
+        for features in ["", "--features client", "--features server"] {
+            gate.run(&format!(
+                "check -p {package} --no-default-features {features}"
+            ))?;
+        }
+    }
+    // The one place of the gate that builds TLS: it is a minute of C.
+    gate.run("check -p riff --features rustls")
+}
+
+fn deny(gate: &Gate) -> Result<(), Stop> {
+    gate.run("deny --all-features check bans licenses sources")
+}
+
+fn demo(gate: &Gate) -> Result<(), Stop> {
+    let (server, demo) = (shell::built("riff-server"), shell::built("demo"));
+    if !(server.exists() && demo.exists()) {
+        build(gate)?;
+    }
+    shell::run(Command::new(demo).arg("--json").current_dir(shell::root()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn all_steps_run_when_none_is_named() {
+        let none = words("");
+        assert_eq!(Asked::read(&none).unwrap().steps().len(), STEPS.len());
+        let two = words("deny fmt --keep-going");
+        let asked = Asked::read(&two).unwrap();
+        assert!(asked.keep_going);
+        let names: Vec<&str> = asked.steps().iter().map(|step| step.name).collect();
+        assert_eq!(names, ["fmt", "deny"]);
+    }
+
+    #[test]
+    fn an_unknown_step_is_a_mistake() {
+        assert!(matches!(Asked::read(&words("clipy")), Err(Stop::Usage(_))));
+    }
+
+    #[test]
+    fn each_step_has_a_name_of_its_own() {
+        let mut names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), STEPS.len());
+    }
+}

@@ -1,0 +1,64 @@
+//! The chores of this workspace: the gate, the demo, and the tools that they need.
+
+mod ci;
+mod clock;
+mod demo;
+mod layers;
+mod say;
+mod shell;
+mod tools;
+
+use std::{env, process::ExitCode};
+
+const USAGE: &str = "\
+The chores of this workspace.
+
+usage: cargo xtask <chore>
+
+  ci [--keep-going] [STEP…]  the gate, or these steps of it; also `cargo ci`
+  ci --list                  the steps of the gate
+  demo [OPTIONS]             builds and runs the demo; also `cargo demo`, `cargo demo --help`
+  layers                     who imports whom
+  tools                      installs cargo-deny and cargo-nextest where they are missing
+
+exit codes: 0 ok, 1 failure, 2 usage; those of the demo are its own";
+
+fn main() -> ExitCode {
+    let mut words = env::args().skip(1);
+    let chore = words.next().unwrap_or_default();
+    let rest: Vec<String> = words.collect();
+    let done = match (chore.as_str(), rest.as_slice()) {
+        ("ci", rest) => ci::run(rest),
+        ("demo", rest) => demo::run(rest),
+        ("layers", []) => layers::run(),
+        ("tools", []) => tools::all().map(|_| ()),
+        ("help" | "--help" | "-h", []) => {
+            say::out(USAGE);
+            Ok(())
+        }
+        _ => Err(Stop::Usage(USAGE.to_owned())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Usage(text)) => {
+            say::note(&text);
+            ExitCode::from(2)
+        }
+        Err(Stop::Failed(text)) => {
+            say::note(&format!("error: {text}"));
+            ExitCode::FAILURE
+        }
+        Err(Stop::Code(code)) => ExitCode::from(code),
+    }
+}
+
+/// Why a chore did not end well.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It was not said right; the text says how it would be.
+    Usage(String),
+    /// It failed; the text says at what.
+    Failed(String),
+    /// A program that it ran has said all, and ended with this code.
+    Code(u8),
+}
