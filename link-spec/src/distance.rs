@@ -30,24 +30,22 @@ pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 
 /// The least number of edits, where no stretch is edited twice ("optimal string alignment").
 fn distance(from: &[char], to: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=to.len()).collect();
+    let mut two_above: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=to.len()).collect();
     for (row, letter) in from.iter().enumerate() {
         let mut this = Vec::with_capacity(to.len() + 1);
         this.push(row + 1);
         for (column, other) in to.iter().enumerate() {
-            let replaced = last[column] + usize::from(letter != other);
-            let mut least = replaced.min(last[column + 1] + 1).min(this[column] + 1);
-            let swapped =
-                row > 0 && column > 0 && from[row - 1] == *other && *letter == to[column - 1];
-            if swapped {
-                least = least.min(before[column - 1] + 1);
+            let replaced = above[column] + usize::from(letter != other);
+            let mut fewest = replaced.min(above[column + 1] + 1).min(this[column] + 1);
+            if row > 0 && column > 0 && from[row - 1] == *other && *letter == to[column - 1] {
+                fewest = fewest.min(two_above[column - 1] + 1);
             }
-            this.push(least);
+            this.push(fewest);
         }
-        before = std::mem::replace(&mut last, this);
+        two_above = std::mem::replace(&mut above, this);
     }
-    last.last().copied().unwrap_or(0)
+    above.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -76,14 +76,17 @@ fn meant(given: &str) -> Option<String> {
         let behind = behind.trim_start();
         let letters = behind.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (unit, behind) = behind.split_at(letters);
+        if count.is_empty() || unit.is_empty() {
+            return None;
+        }
         pieces.push((count, unit));
         rest = behind.trim_start();
     }
     // A space too many changes no unit: `60 s` is `60s`, although that is a minute.
     if let [(count, unit)] = pieces.as_slice() {
-        let joined = format!("{count}{unit}");
-        if parse(&joined).is_ok() && joined != given {
-            return Some(joined);
+        let whole = count.bytes().all(|byte| byte.is_ascii_digit());
+        if whole && unit_ms(unit).is_some() {
+            return Some(format!("{count}{unit}"));
         }
     }
     let each = pieces.iter().map(|(count, unit)| piece_ms(count, unit));

@@ -1,5 +1,6 @@
 //! The files that are made for a review, and never written by hand.
 
+mod expanded;
 mod hash;
 mod routes;
 
@@ -9,7 +10,7 @@ use crate::model::Spec;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generated {
     /// Its path below the directory of generated files, with `/`.
-    pub path: &'static str,
+    pub path: String,
     /// All of its text.
     pub text: String,
 }
@@ -29,6 +30,20 @@ pub enum GenerateError {
         /// What the parser said.
         message: String,
     },
+    /// The trait's file has no trait of a link.
+    #[error("{file}: no trait has `#[riff_link(…)]`; name the file that has it with --trait")]
+    NoTrait {
+        /// The file, as it was named.
+        file: String,
+    },
+    /// The trait does not fit link.toml.
+    #[error("{}", .messages.join("\n"))]
+    Trait {
+        /// The file, as it was named.
+        file: String,
+        /// Each fault, with its place.
+        messages: Vec<String>,
+    },
 }
 
 /// Makes all files of a link. The same spec and trait give the same bytes.
@@ -37,13 +52,13 @@ pub enum GenerateError {
 ///
 /// # Errors
 ///
-/// When the trait's file is not Rust.
+/// When the trait's file is not Rust, has no trait of a link, or the trait does not fit the file.
 pub fn generate(
     spec: &Spec,
     trait_source: &str,
     trait_file: &str,
 ) -> Result<Vec<Generated>, GenerateError> {
-    syn::parse_file(trait_source).map_err(|error| {
+    let file = syn::parse_file(trait_source).map_err(|error| {
         let start = error.span().start();
         GenerateError::NotRust {
             file: trait_file.to_owned(),
@@ -56,8 +71,15 @@ pub fn generate(
         "riff-link generate --trait {trait_file} --out generated {}",
         spec.source.name
     );
-    Ok(vec![Generated {
-        path: "routes.md",
-        text: routes::markdown(spec, &command),
-    }])
+    let name = &spec.link.name.value;
+    Ok(vec![
+        Generated {
+            path: format!("expanded/{}.rs", name.replace('-', "_")),
+            text: expanded::code(spec, &file, trait_file, &command)?,
+        },
+        Generated {
+            path: "routes.md".to_owned(),
+            text: routes::markdown(spec, &command),
+        },
+    ])
 }

@@ -5,7 +5,7 @@
 
 use std::{path::PathBuf, process::Command};
 
-use crate::{Stop, clock::Stopwatch, layers, say, shell, tools};
+use crate::{Stop, clock::Stopwatch, layers, say, shell, tools, tutorial};
 
 /// One step of the gate.
 struct Step {
@@ -66,6 +66,11 @@ const STEPS: &[Step] = &[
         name: "deny",
         about: "licences, bans and sources are kept",
         run: deny,
+    },
+    Step {
+        name: "tutorial",
+        about: "the tutorial of the README works, and what is forgotten is told",
+        run: |_| tutorial::run(),
     },
     Step {
         name: "demo",
@@ -132,10 +137,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), Stop> {
         let seconds = stopwatch.read().as_secs_f64();
         let word = if ended.is_ok() { "ok" } else { "FAILED" };
         lines.push(format!("{:<10} {word:<6} {seconds:7.1} s", step.name));
-        if let Err(stop) = ended {
-            if let Stop::Failed(text) | Stop::Usage(text) = stop {
-                say::note(&format!("error: {text}"));
-            }
+        if let Err(Stop::Failed(text) | Stop::Usage(text)) = ended {
+            say::note(&format!("error: {text}"));
             failed.push(step.name);
             if !asked.keep_going {
                 break;
@@ -198,9 +201,15 @@ fn clippy(gate: &Gate) -> Result<(), Stop> {
 }
 
 fn generated(gate: &Gate) -> Result<(), Stop> {
-    gate.run(
-        "run --quiet -p link-cli -- generate --check --trait riff-api/src/lib.rs --out generated",
-    )
+    gate.run(&format!("{GENERATE} --check"))
+}
+
+const GENERATE: &str =
+    "run --quiet -p link-cli -- generate --trait riff-api/src/lib.rs --out generated";
+
+/// Writes what is generated anew.
+pub(crate) fn generate() -> Result<(), Stop> {
+    shell::run(&mut shell::cargo(GENERATE))
 }
 
 fn build(gate: &Gate) -> Result<(), Stop> {

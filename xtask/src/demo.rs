@@ -14,26 +14,21 @@ pub(crate) fn run(words: &[String]) -> Result<(), Stop> {
         say::note("building riff-server and the demo, once");
     }
     shell::run(&mut build)?;
-    become_program(Command::new(demo).args(words))
-}
-
-/// The demo gets the terminal, the signals and the exit code as if it had been called itself.
-#[cfg(unix)]
-fn become_program(command: &mut Command) -> Result<(), Stop> {
-    use std::os::unix::process::CommandExt;
-
-    let why = command.exec();
+    let why = become_program(Command::new(demo).args(words));
     Err(Stop::Failed(format!("the demo cannot be run: {why}")))
 }
 
+/// The demo gets the terminal, the signals and the exit code as if it had been called itself.
+/// Comes back only when it cannot be run.
+#[cfg(unix)]
+fn become_program(command: &mut Command) -> std::io::Error {
+    std::os::unix::process::CommandExt::exec(command)
+}
+
 #[cfg(not(unix))]
-fn become_program(command: &mut Command) -> Result<(), Stop> {
-    let ended = command
-        .status()
-        .map_err(|why| Stop::Failed(format!("the demo cannot be run: {why}")))?;
-    match ended.code().and_then(|code| u8::try_from(code).ok()) {
-        Some(0) => Ok(()),
-        Some(code) => Err(Stop::Code(code)),
-        None => Err(Stop::Failed("the demo was ended".to_owned())),
+fn become_program(command: &mut Command) -> std::io::Error {
+    match command.status() {
+        Ok(ended) => std::process::exit(ended.code().unwrap_or(1)),
+        Err(why) => why,
     }
 }

@@ -7,6 +7,7 @@ mod layers;
 mod say;
 mod shell;
 mod tools;
+mod tutorial;
 
 use std::{env, process::ExitCode};
 
@@ -18,7 +19,9 @@ usage: cargo xtask <chore>
   ci [--keep-going] [STEP…]  the gate, or these steps of it; also `cargo ci`
   ci --list                  the steps of the gate
   demo [OPTIONS]             builds and runs the demo; also `cargo demo`, `cargo demo --help`
+  generate                   writes what is generated anew
   layers                     who imports whom
+  tutorial                   does the tutorial of the README
   tools                      installs cargo-deny and cargo-nextest where they are missing
 
 exit codes: 0 ok, 1 failure, 2 usage; those of the demo are its own";
@@ -31,6 +34,8 @@ fn main() -> ExitCode {
         ("ci", rest) => ci::run(rest),
         ("demo", rest) => demo::run(rest),
         ("layers", []) => layers::run(),
+        ("generate", []) => ci::generate(),
+        ("tutorial", []) => tutorial::run(),
         ("tools", []) => tools::all().map(|_| ()),
         ("help" | "--help" | "-h", []) => {
             say::out(USAGE);
@@ -48,7 +53,6 @@ fn main() -> ExitCode {
             say::note(&format!("error: {text}"));
             ExitCode::FAILURE
         }
-        Err(Stop::Code(code)) => ExitCode::from(code),
     }
 }
 
@@ -59,6 +63,4 @@ pub(crate) enum Stop {
     Usage(String),
     /// It failed; the text says at what.
     Failed(String),
-    /// A program that it ran has said all, and ended with this code.
-    Code(u8),
 }

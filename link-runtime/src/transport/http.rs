@@ -160,7 +160,10 @@ async fn send(client: &Client, outgoing: Outgoing) -> Result<Incoming, Failure> 
     match request.send().await {
         Ok(response) => Ok(Incoming { response }),
         // `is_connect` covers names, sockets, TLS and the connect limit, and never our timers.
-        Err(error) => Err(Failure::of(&error, error.is_connect())),
+        Err(error) => Err(Failure::of(
+            &error,
+            error.is_connect() || error.is_builder(),
+        )),
     }
 }
 

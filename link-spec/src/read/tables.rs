@@ -167,17 +167,16 @@ fn budget(reader: &mut Reader<'_>, entry: &Entry<'_>) -> DraftBudget {
     let what = format!("the budget {}", shown(entry.name));
     let mut entries = reader.table(entry, "a budget", "").unwrap_or_default();
     reader.known_keys(&mut entries, &what, &["within", "tries"]);
-    let within = match find(&entries, "within") {
-        Some(entry) => within(reader, entry),
-        None => {
-            reader.problems.add_with_help(
-                RuleId::MissingKey,
-                head(reader, entry),
-                format!("{what} does not say how long a call may take"),
-                "add `within = \"60s\"`",
-            );
-            Field::Faulty
-        }
+    let within = if let Some(entry) = find(&entries, "within") {
+        within(reader, entry)
+    } else {
+        reader.problems.add_with_help(
+            RuleId::MissingKey,
+            head(reader, entry),
+            format!("{what} does not say how long a call may take"),
+            "add `within = \"60s\"`",
+        );
+        Field::Faulty
     };
     DraftBudget {
         name,

@@ -34,7 +34,9 @@ impl Manifest {
             };
             let (key, value) = (key.trim(), value.trim());
             match &place {
-                Place::Package if key == "name" => manifest.package = unquoted(value).to_owned(),
+                Place::Package if key == "name" => {
+                    unquoted(value).clone_into(&mut manifest.package);
+                }
                 Place::Dependencies(section) => {
                     let name = key.split('.').next().unwrap_or(key);
                     let name = renamed(value).unwrap_or(unquoted(name));

@@ -1,0 +1,110 @@
+//! The tries of one call: what they have come to so far, and what follows from the next.
+
+use std::time::Duration;
+
+use link_wire::{Attempts, Kind, Limits};
+
+use super::{Cause, Class, Refused};
+use crate::wait;
+
+/// What the tries of one call have come to so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Tries {
+    kind: Kind,
+    most: Attempts,
+    done: u32,
+    /// Whether a try may have reached the server, so that the call may have run.
+    arrived: bool,
+    /// What was seen of the last try that told something.
+    seen: Option<Cause>,
+}
+
+/// What follows from a try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The call ends with the reply of this try.
+    Reply,
+    /// Another try, after this wait.
+    Again(Duration),
+    /// The call ends without a reply.
+    End(End),
+}
+
+/// Which of three things is true of a call without a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It did not run.
+    Refused(Refused),
+    /// It cannot have run.
+    NotSent(Cause),
+    /// It may have run.
+    Unknown(Cause),
+}
+
+impl Tries {
+    /// A call of this kind before its first try.
+    pub(crate) fn new(kind: Kind, most: Attempts) -> Self {
+        Self {
+            kind,
+            most,
+            done: 0,
+            arrived: false,
+            seen: None,
+        }
+    }
+
+    /// The number of the try that begins now, from 1.
+    pub(crate) fn number(&self) -> u32 {
+        self.done.saturating_add(1)
+    }
+
+    /// What follows from a try of this class, with `left` of the budget.
+    pub(crate) fn next(
+        &mut self,
+        class: Class,
+        left: Duration,
+        limits: &Limits,
+        random: u32,
+    ) -> Next {
+        self.done = self.number();
+        let end = match class {
+            Class::Reply => return Next::Reply,
+            Class::Refused(refused) => End::Refused(refused),
+            Class::No(no) if self.kind == Kind::Command && self.arrived => {
+                End::Unknown(Cause::NoAfterTry(no))
+            }
+            Class::No(no) => End::Refused(no),
+            Class::Foreign { cause } => End::Unknown(cause),
+            Class::Nobody { cause } => self.end(cause),
+            Class::Again {
+                cause,
+                arrived,
+                retry_after,
+            } => {
+                self.arrived |= arrived;
+                let ours = wait::wait(self.done, limits, random);
+                let wait = retry_after.map_or(ours, |theirs| theirs.max(ours));
+                let spent = matches!(self.most, Attempts::AtMost(most) if self.done >= most);
+                if !spent && wait < left {
+                    self.seen = Some(cause);
+                    return Next::Again(wait);
+                }
+                self.end(cause)
+            }
+            Class::Brief { cause, arrived } => {
+                self.arrived |= arrived;
+                self.end(self.seen.clone().unwrap_or(cause))
+            }
+        };
+        Next::End(end)
+    }
+
+    /// The end of a call whose next try cannot be.
+    pub(crate) fn end(&self, cause: Cause) -> End {
+        if self.arrived {
+            End::Unknown(cause)
+        } else {
+            End::NotSent(cause)
+        }
+    }
+}

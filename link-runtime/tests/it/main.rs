@@ -1,0 +1,18 @@
+//! The client over real sockets: what it makes of a server that does what a script says.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic, in its functions too"
+)]
+
+mod calls;
+mod commands;
+mod connections;
+mod cuts;
+mod fixture;
+mod server;
+mod streams;
+mod streams_end;
+mod streams_wait;
+mod threads;

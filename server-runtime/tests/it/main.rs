@@ -1,0 +1,16 @@
+//! The server from the outside: over sockets on port 0, and on real directories.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on should stop"
+)]
+
+mod app;
+mod client;
+mod commands;
+mod journal;
+mod log_files;
+mod order;
+mod stop;
+mod streams;

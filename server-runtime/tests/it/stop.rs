@@ -1,0 +1,112 @@
+//! The end of a server: in order, and within its bound whatever is open.
+
+use std::time::Duration;
+
+use server_runtime::{FileJournal, MemoryJournal, log};
+use tokio::{net::TcpStream, time::timeout};
+
+use crate::{
+    app::{serve, serve_dir},
+    client::{Client, Request},
+};
+
+fn say(id: &str) -> Request {
+    Request::new("POST", "/v1/say")
+        .call(id)
+        .body(r#"{"text":"x"}"#)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_open_streams_and_idle_connections_end_within_a_second() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = serve_dir(dir.path()).await;
+    let at = server.at;
+    let mut streams = Vec::new();
+    for _ in 0..50 {
+        let mut stream = Client::connect(at).await;
+        stream.send(&Request::new("GET", "/v1/hum").bytes()).await;
+        assert_eq!(stream.head().await.status, 200);
+        assert_eq!(stream.chunk().await.unwrap(), ": ready\n\n");
+        streams.push(stream);
+    }
+    let mut idle = Client::connect(at).await;
+    assert_eq!(idle.ask(&say("one")).await.status, 200);
+    let silent = TcpStream::connect(at).await.unwrap();
+    let mut half = Client::connect(at).await;
+    half.send(b"GET /v1/here HTTP/1.1\r\nhost: ").await;
+    for stream in &mut streams {
+        assert_eq!(stream.chunk().await.unwrap(), "data: 1\n\n");
+    }
+    let stopped = server.begin_stop();
+    let ends = async {
+        for mut stream in streams {
+            assert_eq!(stream.chunk().await, None);
+        }
+        assert!(idle.is_closed().await);
+    };
+    timeout(Duration::from_secs(1), ends)
+        .await
+        .expect("the streams end within a second");
+    timeout(Duration::from_secs(10), stopped)
+        .await
+        .expect("in ten seconds")
+        .unwrap()
+        .unwrap();
+    drop((silent, half));
+    drop(FileJournal::open(dir.path()).expect("the directory is free again"));
+    assert_eq!(log::read(dir.path()).unwrap().count(), 1);
+    assert!(
+        TcpStream::connect(at).await.is_err(),
+        "nobody listens any more"
+    );
+}
+
+#[tokio::test]
+async fn a_call_under_way_gets_its_reply_and_a_new_one_gets_503() {
+    let journal = MemoryJournal::new();
+    let server = serve(journal.clone()).await;
+    journal.hold();
+    let mut open = Client::connect(server.at).await;
+    open.send(&say("one").bytes()).await;
+    let mut late = Client::connect(server.at).await;
+    while late
+        .ask(&Request::new("POST", "/v1/boom").call("one"))
+        .await
+        .status
+        != 422
+    {}
+    late.send(b"POST /v1/say HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ann-token\r\n")
+        .await;
+    let at = server.at;
+    let stopped = server.begin_stop();
+    while TcpStream::connect(at).await.is_ok() {}
+    late.send(b"content-length: 12\r\n\r\n{\"text\":\"y\"}")
+        .await;
+    let reply = late.reply().await;
+    assert_eq!((reply.status, reply.code().as_str()), (503, "unavailable"));
+    assert_eq!(reply.header("connection"), Some("close"));
+    journal.release();
+    let reply = open.reply().await;
+    assert_eq!((reply.status, reply.body.as_str()), (200, "1"));
+    stopped.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_journal_that_hangs_does_not_hold_up_the_end_for_ever() {
+    let journal = MemoryJournal::new();
+    let server = serve(journal.clone()).await;
+    journal.hold();
+    let mut open = Client::connect(server.at).await;
+    open.send(&say("one").bytes()).await;
+    let mut other = Client::connect(server.at).await;
+    while other
+        .ask(&Request::new("POST", "/v1/boom").call("one"))
+        .await
+        .status
+        != 422
+    {}
+    let stopped = timeout(Duration::from_secs(10), server.begin_stop()).await;
+    let error = stopped.expect("within ten seconds").unwrap().unwrap_err();
+    assert!(error.to_string().contains("did not end in time"), "{error}");
+    journal.release();
+}
