@@ -4,6 +4,8 @@
 //! calls the hidden macro that has the name of the handlers' trait, which adds the table and
 //! comes back here.
 
+use std::fmt::Write as _;
+
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
@@ -18,6 +20,10 @@ use crate::{
 };
 
 /// What `#[riff_handlers]` becomes: a call of the hidden macro of the impl's trait.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape of an attribute macro, which is given its tokens"
+)]
 pub fn hand_over(item: TokenStream) -> TokenStream {
     let parsed: ItemImpl = match syn::parse2(item.clone()) {
         Ok(parsed) => parsed,
@@ -212,9 +218,10 @@ fn missing_handlers(handlers: &Ident, missing: &[&Row]) -> String {
         ..
     } in missing
     {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "\n`{name}`, the {kind} at {place}; add:\n    #[riff_route]\n    {signature} {{ … }}"
-        ));
+        );
     }
     text
 }

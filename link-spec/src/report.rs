@@ -1,6 +1,9 @@
 //! All that is wrong with a file, with its places, and the one way to draw a place in plain text.
 
-use std::{error, fmt};
+use std::{
+    error,
+    fmt::{self, Write as _},
+};
 
 use crate::{
     rule_id::RuleId,
@@ -53,7 +56,7 @@ impl Report {
         let mut text = format!("{at}: error[{rule}]: {message}\n{lines}");
         if let Some(help) = help {
             let gutter = gutter(&self.source, *place);
-            text.push_str(&format!("\n{gutter} = help: {help}"));
+            let _ = write!(text, "\n{gutter} = help: {help}");
         }
         text
     }

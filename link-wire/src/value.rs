@@ -104,7 +104,10 @@ pub struct InvalidCaller {
     note = "implement `std::fmt::Display` and `std::str::FromStr`, each the other's inverse"
 )]
 pub trait PathValue: Sized {
-    /// Reads the value from its segment, percent-decoded. The error is what a person is told.
+    /// Reads the value from its segment, percent-decoded.
+    ///
+    /// # Errors
+    /// What a person is told, when the segment is no such value.
     fn from_segment(segment: &str) -> Result<Self, String>;
 }
 

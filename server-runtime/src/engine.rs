@@ -9,38 +9,37 @@
 //! query, signal, stream ── read `written`
 //! ```
 //!
-//! Locks are taken in one order: core, written, presence. The journal is written outside of all
-//! of them. Nothing is dropped from the table of calls: it grows with the log.
+//! The journal is written outside of all locks. Nothing is dropped from the table of calls: it
+//! grows with the log.
 
 use std::{
-    any::Any,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        mpsc,
-    },
+    sync::{Arc, Condvar, Mutex, PoisonError, RwLock, mpsc},
     time::Duration,
 };
 
-use link_wire::{Caller, Position, Route};
+use link_wire::{Caller, Route};
 use tokio::sync::{broadcast, watch};
 
+pub use self::open::{OpenError, Opened};
 use self::{
-    calls::{Call, Calls, Known},
+    calls::{Call, Known},
     queue::Queue,
+    shared::{Core, Phase, Shared, WrittenState},
     stage::{Checked, Halt, Verdict},
 };
 use crate::{
-    Cx, Input, Presence, Record, State, clock,
+    Cx, Input, Record, State, clock,
     handler::{CommandFn, Heard, No, Projection},
-    journal::{Found, Journal, JournalError},
+    journal::Journal,
     presence::Sent,
 };
 
 pub(crate) mod calls;
 mod decide;
+mod open;
 mod queue;
 mod replay;
+mod shared;
 pub(crate) mod stage;
 mod tail;
 #[cfg(test)]
@@ -50,12 +49,12 @@ mod writer;
 /// How many chunks a stream may be behind before it ends.
 const STREAM_BEHIND: usize = 1024;
 /// How long the drop of the last handle waits for the writer.
-const DROP_WITHIN: Duration = Duration::from_secs(2);
+const DROP_WITHIN: Duration = Duration::from_secs(1);
 
 /// The engine over one state and one journal. A clone is another handle of the same engine.
 ///
 /// When the last handle goes, what is queued is written and the journal is closed; that drop
-/// waits for the writer, two seconds at most.
+/// waits for the writer, one second at most.
 pub struct Engine<S: State> {
     handle: Arc<Handle<S>>,
 }
@@ -77,101 +76,11 @@ impl<S: State> std::fmt::Debug for Engine<S> {
     }
 }
 
-/// What a start found in its journal.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Opened {
-    /// How many records there are.
-    pub records: u64,
-    /// How many calls are remembered.
-    pub calls: u64,
-    /// What the journal had to repair.
-    pub found: Found,
-}
-
-/// Why an engine does not start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// The journal cannot be read.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A record is whole and makes no sense.
-    #[error("the record at {position} cannot be read: {what}; `log show` tells what it holds")]
-    Record {
-        /// Its place.
-        position: Position,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// A change is not one that this program knows: it is older than the log.
-    #[error(
-        "this program does not know the change at {position}, made by `{command}`: start the \
-         version that wrote it, or a newer one"
-    )]
-    UnknownChange {
-        /// Its place.
-        position: Position,
-        /// The name of the command's route.
-        command: String,
-        /// What serde says.
-        source: serde_json::Error,
-    },
-    /// `apply` panicked.
-    #[error("`apply` panicked at the record at {position}, made by `{command}`")]
-    Apply {
-        /// Its place.
-        position: Position,
-        /// The name of the command's route.
-        command: String,
-    },
-    /// The writer's thread cannot be started.
-    #[error("the writer cannot be started")]
-    Thread(#[source] std::io::Error),
-}
-
-/// Whether the engine takes commands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Phase {
-    Open,
-    /// What is queued is still written.
-    Closing,
-    /// All is written, and the journal is closed.
-    Closed,
-    /// For good. The text is for the log and the operator.
-    Failed(Arc<str>),
-}
-
 struct Handle<S: State> {
     shared: Arc<Shared<S>>,
     opened: Opened,
     /// Disconnected when the writer has ended.
     writer: Mutex<mpsc::Receiver<()>>,
-}
-
-struct Shared<S: State> {
-    core: Mutex<Core<S>>,
-    /// Tells the writer that something is queued, or that it should end.
-    work: Condvar,
-    written: RwLock<WrittenState<S>>,
-    presence: RwLock<Presence>,
-    /// Changes only while the core is locked.
-    phase: watch::Sender<Phase>,
-}
-
-/// What commands are decided against.
-struct Core<S: State> {
-    pending: S,
-    /// The position of the next record.
-    next: Position,
-    calls: Calls,
-    queue: Queue<S::Change>,
-}
-
-/// What everybody else may see.
-struct WrittenState<S: State> {
-    state: S,
-    /// None when no record can come any more.
-    records: Option<broadcast::Sender<Records<S::Change>>>,
 }
 
 /// The records of one chunk, shared by all who tell them.
@@ -378,78 +287,6 @@ pub struct EngineFailed {
     pub why: String,
 }
 
-impl<S: State> Shared<S> {
-    // A lock is never poisoned while its data is half changed: handlers run inside of
-    // `catch_unwind`, and a panic of `apply` stops the engine.
-    fn core(&self) -> MutexGuard<'_, Core<S>> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn written(&self) -> RwLockReadGuard<'_, WrittenState<S>> {
-        self.written.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn written_mut(&self) -> RwLockWriteGuard<'_, WrittenState<S>> {
-        self.written.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn presence(&self) -> RwLockReadGuard<'_, Presence> {
-        self.presence.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn presence_mut(&self) -> RwLockWriteGuard<'_, Presence> {
-        self.presence
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn ask<T>(
-        &self,
-        route: &'static Route,
-        caller: &Caller,
-        state: &S,
-        run: impl FnOnce(&S, &Cx<'_>) -> Result<T, No>,
-    ) -> Result<T, Halt> {
-        let presence = self.presence();
-        let cx = Cx::new(caller, clock::now(), &presence);
-        match caught(|| run(state, &cx)) {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(No::Refused(refusal))) => Err(Halt::Refused(refusal.into())),
-            Ok(Err(No::BadInput(detail))) => Err(Halt::BadInput(detail)),
-            Ok(Err(No::Failed(what))) => Err(Halt::failed(route, &what)),
-            Err(panic) => Err(Halt::failed(route, &panic)),
-        }
-    }
-
-    fn begin_close(&self) {
-        let core = self.core();
-        self.phase.send_if_modified(|phase| {
-            let open = *phase == Phase::Open;
-            if open {
-                *phase = Phase::Closing;
-            }
-            open
-        });
-        drop(core);
-        self.work.notify_one();
-    }
-
-    /// Stops the engine for good. Whoever waits is told that nothing is known.
-    fn fail(&self, core: &mut Core<S>, why: &str) {
-        if matches!(*self.phase.borrow(), Phase::Failed(_)) {
-            return;
-        }
-        tracing::error!(
-            why,
-            "the engine stopped: it takes no command until the next start"
-        );
-        self.phase.send_replace(Phase::Failed(why.into()));
-        core.queue.clear();
-        core.calls.lose_pending();
-        self.work.notify_one();
-    }
-}
-
 impl<S: State> Drop for Handle<S> {
     fn drop(&mut self) {
         self.shared.begin_close();
@@ -461,16 +298,4 @@ impl<S: State> Drop for Handle<S> {
             tracing::warn!("the writer goes on after its engine: the journal takes long");
         }
     }
-}
-
-/// Runs what an application wrote. A panic becomes its text.
-fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    // The state is only read, so that nothing half done is left behind.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| format!("it panicked: {}", text(&*panic)))
-}
-
-fn text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a text")
 }

@@ -22,6 +22,23 @@ pub const MOST_BODY_BYTES: usize = 1024 * 1024;
 /// A server: a service table, an engine, and a handler for each route.
 ///
 /// Until [`Server::authenticate`] is called it knows no caller and answers 401 to all.
+///
+/// What a request meets, in this order; every reply has the build header:
+///
+/// | stage | its no |
+/// |---|---|
+/// | the server takes calls | 503 `unavailable` |
+/// | body and head are not too large | 413 `too_large`, 400 `bad_request` |
+/// | a bearer token names the caller | 401 `unauthenticated`; from here on the reply names the caller |
+/// | the call ID, if there is one and the method is not GET or HEAD | a known one gets its kept reply; 422 `call_reused` |
+/// | the build, if the client says one | 412 `other_build` |
+/// | path, then method | 404 `no_route`, 405 `other_method` |
+/// | path values, query, body | 400 `bad_request` |
+/// | the handler | its refusal; 500 `failed` |
+/// | for a command: the write | 503 `busy` after 10 s, with `retry-after: 1`: it may still run |
+///
+/// A command without a call ID gets one that the server makes: it runs once for that request, and
+/// a second request is a second command. So `curl` works, and does not try again.
 pub struct Server<S: State> {
     inner: Inner<S>,
 }

@@ -1,4 +1,26 @@
 //! The server side of a riff link: commands that run once, a log, streams, and their HTTP.
+//!
+//! ```text
+//! http ──► engine ──► journal ──► a directory, or memory
+//!   │        │
+//!   └────────┴──► handler: what the application wrote, pure
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | [`state`], [`refusal`] | what an application gives: its state, its changes, its yes and no |
+//! | [`handler`], [`cx`] | the table of handlers, and what a handler may know |
+//! | [`presence`] | who is here and what they said last, in memory only |
+//! | [`auth`] | from a bearer token to a caller |
+//! | [`engine`] | decides once, writes, and only then lets anybody see it |
+//! | [`journal`] | the log as the engine writes it: in a directory, or in memory for tests |
+//! | [`log`] | the log as people and tests read it |
+//! | [`http`] | the server: order of a request, replies, streams, start and stop |
+//!
+//! Only `http` names axum, hyper and http types; only `journal` names the file system; only
+//! `clock` reads the time of day.
+//!
+//! Every call is remembered for ever: the table of calls and the log only grow.
 
 pub mod auth;
 mod clock;

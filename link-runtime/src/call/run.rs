@@ -46,7 +46,7 @@ async fn tries(
     link.count_call();
     loop {
         if deadline.left().is_zero() {
-            return Err(tries.end(Cause::Budget { within }));
+            return Err(tries.out_of_time(Cause::Budget { within }));
         }
         let number = tries.number();
         let mut outgoing = outgoing.clone();

@@ -93,10 +93,16 @@ impl Tries {
             }
             Class::Brief { cause, arrived } => {
                 self.arrived |= arrived;
-                self.end(self.seen.clone().unwrap_or(cause))
+                self.out_of_time(cause)
             }
         };
         Next::End(end)
+    }
+
+    /// The end of a call that has no time for a try that tells anything: the last that did has
+    /// the word.
+    pub(crate) fn out_of_time(&self, cause: Cause) -> End {
+        self.end(self.seen.clone().unwrap_or(cause))
     }
 
     /// The end of a call whose next try cannot be.

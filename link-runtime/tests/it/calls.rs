@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use link_runtime::{CallError, Cause, Refused, State};
 
 use crate::{
-    fixture::{ALIVE, LIMITS, api, api_with, soon, until_down, who},
+    fixture::{ALIVE, LIMITS, STEADY, api, api_with, soon, until_down, who},
     server::{BUILD, Server, Step, no, reply, yes},
 };
 
@@ -54,8 +54,8 @@ async fn a_front_ends_502_is_waited_out() {
 #[tokio::test]
 async fn a_busy_servers_word_is_the_error_of_a_spent_budget() {
     let server = Server::new(|_| no(503, "unavailable", "")).await;
-    let api = api(&server.base());
-    let error = soon(who(&api).within(Duration::from_millis(200)).into_future())
+    let api = api_with(&server.base(), STEADY);
+    let error = soon(who(&api).within(Duration::from_secs(1)).into_future())
         .await
         .unwrap_err();
     assert_eq!(error.to_string(), "the server is busy: because");
@@ -281,12 +281,8 @@ async fn a_body_that_trickles_ends_with_the_budget_and_one_that_stops_with_the_t
         panic!("{error:?}")
     };
     assert_eq!(cause.to_string(), "the budget of 700 ms is spent");
-    let error = soon(
-        who(&api)
-            .within(LIMITS.attempt + LIMITS.first_wait)
-            .into_future(),
-    )
-    .await;
+    let alive = api.request(&ALIVE).body(&()).call::<u64>();
+    let error = soon(alive.into_future()).await;
     let Err(CallError::Unknown { cause, .. }) = error else {
         panic!("{error:?}")
     };

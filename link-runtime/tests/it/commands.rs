@@ -5,7 +5,7 @@ use std::time::Duration;
 use link_runtime::{CallError, Cause};
 
 use crate::{
-    fixture::{LIMITS, api, claim, soon},
+    fixture::{LIMITS, PATIENT, STEADY, api, api_with, claim, soon},
     server::{BUILD, Seen, Server, Step, no, reply, yes},
 };
 
@@ -125,7 +125,7 @@ async fn a_strangers_page_leaves_a_command_unknown() {
 async fn a_busy_server_may_hide_a_command_that_went_in() {
     for status in [429, 503] {
         let server = Server::new(move |_| no(status, "busy", "")).await;
-        let call = claim(&api(&server.base())).within(Duration::from_millis(60));
+        let call = claim(&api_with(&server.base(), STEADY)).within(Duration::from_millis(400));
         let error = soon(call.into_future()).await.unwrap_err();
         assert!(
             matches!(
@@ -177,7 +177,7 @@ async fn a_reply_that_never_ends_is_cut_at_the_cap() {
             .collect()
     })
     .await;
-    let error = soon(claim(&api(&server.base())).into_future())
+    let error = soon(claim(&api_with(&server.base(), PATIENT)).into_future())
         .await
         .unwrap_err();
     assert_eq!(

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::{
-    fixture::{LIMITS, api, api_with, claim, soon, until, until_down, who},
+    fixture::{LIMITS, PATIENT, api, api_with, claim, soon, until, until_down, who},
     server::{BUILD, Server, Step, no, reply, yes},
 };
 
@@ -49,7 +49,7 @@ async fn answers_swap_nothing_and_keep_their_connection() {
         _ => yes("7"),
     })
     .await;
-    let api = api(&server.base());
+    let api = api_with(&server.base(), PATIENT);
     assert!(soon(who(&api).into_future()).await.is_err());
     assert_eq!(soon(who(&api).into_future()).await, Ok(7));
     assert_eq!(server.connections(), 1);
@@ -79,7 +79,7 @@ async fn calls_that_fail_together_swap_the_client_once() {
 #[tokio::test]
 async fn of_twenty_first_calls_one_is_cancelled_and_the_others_succeed() {
     let server = Server::new(|_| vec![Step::Pause(50), reply(200, BUILD, "7")]).await;
-    let api = api(&server.base());
+    let api = api_with(&server.base(), PATIENT);
     let mut calls: JoinSet<_> = (0..20).map(|_| who(&api).into_future()).collect();
     let first = calls.spawn(who(&api).into_future());
     first.abort();
@@ -103,7 +103,7 @@ async fn of_twenty_first_calls_one_is_cancelled_and_the_others_succeed() {
 #[tokio::test]
 async fn the_call_that_dials_first_may_be_cancelled() {
     let server = Server::new(|_| vec![Step::Pause(50), reply(200, BUILD, "7")]).await;
-    let api = api(&server.base());
+    let api = api_with(&server.base(), PATIENT);
     // Each of them in turn is the one that gives up, while all of them dial.
     for given_up in [0, 7, 19] {
         let calls = (0..20).map(|number| {
@@ -196,7 +196,9 @@ async fn a_command_that_found_no_connection_for_its_whole_budget_was_not_sent() 
     let server = Server::new(|_| yes("7")).await;
     let api = api(&server.base());
     assert_eq!(soon(who(&api).into_future()).await, Ok(7));
+    let address = server.address;
     drop(server);
+    soon(async { while TcpStream::connect(address).await.is_ok() {} }).await;
     let call = claim(&api).within(Duration::from_millis(300));
     let error = soon(call.into_future()).await.unwrap_err();
     // The first try may go to the connection of before, and then nothing is known.

@@ -24,6 +24,21 @@ pub(crate) const LIMITS: Limits = Limits {
     ..Limits::DEFAULT
 };
 
+/// For tests of which a slow machine must not make a fault.
+pub(crate) const PATIENT: Limits = Limits {
+    connect: LONG,
+    attempt: LONG,
+    ..LIMITS
+};
+
+/// Waits of 50 to 100 ms: whatever a slow machine does, the last try of a budget that is shorter
+/// than one of them says nothing.
+pub(crate) const STEADY: Limits = Limits {
+    first_wait: ms(100),
+    most_wait: ms(100),
+    ..PATIENT
+};
+
 const SHORT: Option<Budget> = Some(Budget {
     name: "short",
     within: Duration::from_secs(10),

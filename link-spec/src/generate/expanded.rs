@@ -28,7 +28,10 @@ pub(super) fn code(
     if let Some(error) = expanded.faults {
         return Err(GenerateError::Trait {
             file: trait_file.to_owned(),
-            messages: error.into_iter().map(|one| place(trait_file, &one)).collect(),
+            messages: error
+                .into_iter()
+                .map(|one| place(trait_file, &one))
+                .collect(),
         });
     }
     // What the macros make is Rust; the error is there so that nothing here can panic.
@@ -57,7 +60,10 @@ fn declaration(items: &[Item]) -> Option<ItemTrait> {
 }
 
 fn is_link(attr: &Attribute) -> bool {
-    attr.path().segments.last().is_some_and(|last| last.ident == "riff_link")
+    attr.path()
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "riff_link")
 }
 
 /// An error with its place in the trait's file.

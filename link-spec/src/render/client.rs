@@ -144,13 +144,16 @@ fn body(names: &Names, fitted: &[Fitted<'_>], one: &Fitted<'_>) -> TokenStream {
     let end = match one.route.kind {
         Kind::Query | Kind::Signal => quote!(.call()),
         Kind::Command => quote!(.command()),
-        Kind::Stream => match (cursor(names, one), catch_up(fitted, one)) {
-            (Some(cursor), Some(catch_up)) => {
-                let catch_up = self::request(names, catch_up);
-                quote!(.stream().ordered(#cursor, #catch_up))
-            }
-            _ => quote!(.stream()),
-        },
+        Kind::Stream => {
+            let resumed =
+                cursor(names, one)
+                    .zip(catch_up(fitted, one))
+                    .map(|(cursor, catch_up)| {
+                        let catch_up = self::request(names, catch_up);
+                        quote!(.ordered(#cursor, #catch_up))
+                    });
+            quote!(.stream() #resumed)
+        }
     };
     quote!(#request #input #end)
 }

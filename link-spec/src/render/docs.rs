@@ -52,8 +52,8 @@ pub(crate) fn retry(kind: Kind) -> &'static str {
 fn duration(time: Duration) -> String {
     let ms = time.as_millis();
     match ms {
-        _ if ms % 1000 != 0 => format!("{ms} ms"),
-        _ if ms % 3_600_000 == 0 => format!("{} h", ms / 3_600_000),
+        _ if !ms.is_multiple_of(1000) => format!("{ms} ms"),
+        _ if ms.is_multiple_of(3_600_000) => format!("{} h", ms / 3_600_000),
         _ => format!("{} s", ms / 1000),
     }
 }

@@ -141,14 +141,17 @@ fn run(names: &Names, one: &Fitted<'_>) -> TokenStream {
     let ask = quote!(#handlers::#name(state, cx #(, #args)*));
     let end = match one.route.kind {
         Kind::Query => quote!(#facade::server::reply(#ask)),
-        Kind::Signal => match &one.input {
+        Kind::Signal => {
             // The handler takes the body; what is kept of it is read once more.
-            Some(input) => {
-                let ty = input.ty;
-                quote!(#facade::server::heard(#ask, input.body::<#ty>()?))
-            }
-            None => quote!(#facade::server::heard(#ask, ())),
-        },
+            let kept = one.input.as_ref().map_or_else(
+                || quote!(()),
+                |input| {
+                    let ty = input.ty;
+                    quote!(input.body::<#ty>()?)
+                },
+            );
+            quote!(#facade::server::heard(#ask, #kept))
+        }
         Kind::Command => quote!(#facade::server::decision(#ask)),
         Kind::Stream => {
             let cursor = client::cursor(names, one).map_or_else(
@@ -260,13 +263,14 @@ fn signature_text(one: &Fitted<'_>) -> String {
             .replace(" >", ">")
             .replace(" :: ", "::")
     };
-    let params: String = one
+    let params: Vec<String> = one
         .path
         .iter()
         .map(|param| (param.name, param.ty))
         .chain(one.input.iter().map(|input| (input.name, input.ty)))
         .map(|(name, ty)| format!(", {name}: {}", text(quote!(#ty))))
         .collect();
+    let params = params.concat();
     let reply = text(reply(one));
     let success = match one.route.kind {
         Kind::Query | Kind::Signal => reply,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use link_wire::Route;
 
-use super::caught;
+use super::shared::caught;
 use crate::{
     Cx, Input, State,
     handler::{CommandFn, Decision, No},

@@ -7,9 +7,8 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::{
-    Core,
     calls::Call,
-    caught,
+    shared::{Core, caught},
     stage::{Checked, Queued, Verdict, Written},
 };
 use crate::{

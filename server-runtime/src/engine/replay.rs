@@ -7,7 +7,7 @@ use link_wire::Position;
 use super::{
     OpenError, Opened,
     calls::{Call, Calls},
-    caught,
+    shared::caught,
     stage::Written,
     tail::{Durable, Tail},
 };

@@ -8,11 +8,10 @@ use std::{
 };
 
 use super::{
-    Phase, Shared, caught,
     queue::Entry,
+    shared::{Phase, Shared, caught, text},
     stage::Written,
     tail::{Durable, Tail},
-    text,
 };
 use crate::State;
 

@@ -204,3 +204,163 @@ fn age() -> Duration {
     let _ = getrandom::fill(&mut byte);
     AGE * 95 / 100 + AGE / 10 * u32::from(byte[0]) / 255
 }
+
+#[cfg(test)]
+mod tests {
+    use link_wire::{Kind, Position, UnixMillis};
+    use serde_json::value::{RawValue, to_raw_value};
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::{Record, handler::Projection};
+
+    static ROUTE: Route = Route {
+        name: "tail",
+        kind: Kind::Stream,
+        method: "GET",
+        path: "/v1/tail",
+        budget: None,
+        line: 1,
+    };
+
+    type Sender = broadcast::Sender<Records<u64>>;
+
+    fn record(n: u64) -> Record<u64> {
+        Record {
+            position: Position(n),
+            at: UnixMillis(n),
+            by: "ann".parse().unwrap(),
+            command: "say".into(),
+            call: "one".parse().unwrap(),
+            change: n,
+        }
+    }
+
+    /// A stream of the even changes.
+    fn tail(behind: usize) -> (Sender, watch::Sender<bool>, Tail<u64>) {
+        let (sender, records) = broadcast::channel(behind);
+        let (draining, told) = watch::channel(false);
+        let project = |record: &Record<u64>| {
+            assert_ne!(record.change, 666, "a projection that panics");
+            let even = record.change.is_multiple_of(2);
+            even.then(|| {
+                Ok(Event {
+                    cursor: Some(record.position.0),
+                    json: to_raw_value(&record.change)?,
+                })
+            })
+        };
+        let projection = Projection {
+            cursor: Some(7),
+            project: Box::new(project),
+        };
+        (
+            sender,
+            draining,
+            Tail::new(
+                &ROUTE,
+                Live {
+                    projection,
+                    records,
+                },
+                told,
+            ),
+        )
+    }
+
+    async fn text(tail: &mut Tail<u64>) -> Option<String> {
+        tail.next()
+            .await
+            .map(|piece| String::from_utf8(piece.to_vec()).unwrap())
+    }
+
+    fn send(sender: &Sender, records: impl IntoIterator<Item = u64>) {
+        sender
+            .send(records.into_iter().map(record).collect())
+            .unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_filled_each_15_seconds_until_the_age_is_reached() {
+        let (sender, _draining, mut tail) = tail(4);
+        assert_eq!(text(&mut tail).await.unwrap(), ": ready 7\n\n");
+        let began = Instant::now();
+        sleep(Duration::from_secs(5)).await;
+        send(&sender, [2]);
+        assert_eq!(text(&mut tail).await.unwrap(), "id: 2\ndata: 2\n\n");
+        let sent = Instant::now();
+        send(&sender, [3]);
+        assert_eq!(
+            text(&mut tail).await.unwrap(),
+            ": alive\n\n",
+            "3 is no event"
+        );
+        assert_eq!(sent.elapsed(), SILENCE);
+        while let Some(piece) = text(&mut tail).await {
+            assert_eq!(piece, ": alive\n\n");
+        }
+        let age = began.elapsed();
+        assert!((AGE * 95 / 100..=AGE * 105 / 100).contains(&age), "{age:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_that_is_ready_leaves_in_pieces_of_64_kib() {
+        let (sender, _draining, mut tail) = tail(8);
+        text(&mut tail).await.unwrap();
+        send(&sender, [2, 3, 4]);
+        send(&sender, [6]);
+        assert_eq!(text(&mut tail).await.unwrap().matches("data: ").count(), 3);
+        send(&sender, (0..20_000).map(|n| n * 2 + 1_000));
+        let (mut events, mut pieces) = (0, 0);
+        while events < 20_000 {
+            let piece = text(&mut tail).await.unwrap();
+            assert!(piece.len() < PIECE_BYTES + 100, "{}", piece.len());
+            events += piece.matches("data: ").count();
+            pieces += 1;
+        }
+        assert_eq!(events, 20_000);
+        assert!(pieces > 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_is_too_slow_ends_without_a_gap() {
+        let (sender, _draining, mut tail) = tail(2);
+        text(&mut tail).await.unwrap();
+        for n in 1..=5 {
+            send(&sender, [n * 2]);
+        }
+        assert_eq!(text(&mut tail).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stop_and_the_end_of_the_engine_end_it() {
+        let (sender, draining, mut tail_one) = tail(2);
+        text(&mut tail_one).await.unwrap();
+        send(&sender, [2]);
+        draining.send_replace(true);
+        assert_eq!(text(&mut tail_one).await, None);
+        let (sender, _draining, mut tail_two) = tail(2);
+        text(&mut tail_two).await.unwrap();
+        send(&sender, [2]);
+        drop(sender);
+        assert_eq!(text(&mut tail_two).await.unwrap(), "id: 2\ndata: 2\n\n");
+        assert_eq!(text(&mut tail_two).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_event_that_cannot_be_told_ends_it_after_those_before() {
+        let (sender, _draining, mut tail) = tail(2);
+        text(&mut tail).await.unwrap();
+        send(&sender, [2, 666, 4]);
+        assert_eq!(text(&mut tail).await.unwrap(), "id: 2\ndata: 2\n\n");
+        assert_eq!(text(&mut tail).await, None);
+    }
+
+    #[test]
+    fn a_line_break_between_tokens_is_one_of_the_data() {
+        let json = RawValue::from_string("{\n\"a\": 1\r\n}".into()).unwrap();
+        let mut piece = String::new();
+        write(&Event { cursor: None, json }, &mut piece);
+        assert_eq!(piece, "data: {\ndata: \"a\": 1\ndata: \ndata: }\n\n");
+    }
+}

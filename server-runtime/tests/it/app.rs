@@ -107,7 +107,17 @@ impl State for Board {
     }
 }
 
-impl Board {
+/// What generated code asks an author to implement.
+trait Handlers: State {
+    fn here(&self, cx: &Cx<'_>, query: &Here) -> Result<BTreeMap<String, Option<String>>, Refusal>;
+    fn item(&self, item: &str) -> Result<Option<Caller>, Refusal>;
+    fn claim(&self, cx: &Cx<'_>, item: String) -> Result<Accepted<Self::Change, u64>, Refusal>;
+    fn say(&self, say: Say) -> Result<Accepted<Self::Change, u64>, Refusal>;
+    fn tail(&self, by: Caller) -> Result<Events<Self::Change, Said>, Refusal>;
+    fn hum(&self) -> Result<Events<Self::Change, u64>, Refusal>;
+}
+
+impl Handlers for Board {
     fn here(&self, cx: &Cx<'_>, query: &Here) -> Result<BTreeMap<String, Option<String>>, Refusal> {
         let all = cx.presence().callers().map(|present| {
             let mood = present.signal::<Alive>().map(|alive| alive.mood.clone());
@@ -227,11 +237,15 @@ pub(crate) async fn serve(journal: impl Journal) -> Running {
     let at = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
     let server = server(journal);
-    let served = tokio::spawn(async move {
+    let task = tokio::spawn(async move {
         let stop = async { stopped.await.unwrap_or_default() };
         server.serve(listener, stop).await
     });
-    Running { at, stop, served }
+    Running {
+        at,
+        stop,
+        served: task,
+    }
 }
 
 pub(crate) async fn serve_dir(dir: &Path) -> Running {

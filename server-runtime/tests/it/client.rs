@@ -71,7 +71,7 @@ impl Request {
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
-        self.head.push_str(&format!("{name}: {value}\r\n"));
+        self.head.extend([name, ": ", value, "\r\n"]);
         self
     }
 
@@ -92,6 +92,21 @@ impl Request {
         bytes.extend(b"\r\n");
         bytes.extend(&self.body);
         bytes
+    }
+}
+
+/// Returns when a call of ann's with this ID is queued: from then on another body is refused.
+pub(crate) async fn queued(at: SocketAddr, id: &str) {
+    let mut client = Client::connect(at).await;
+    let other = Request::new("POST", "/v1/boom").call(id);
+    loop {
+        let reply = client.ask(&other).await;
+        if reply.status == 422 {
+            assert_eq!(reply.code(), "call_reused");
+            assert_eq!(reply.header("riff-refused"), None, "no handler said it");
+            return;
+        }
+        assert_eq!(reply.status, 500, "not queued yet: the handler panics");
     }
 }
 

@@ -5,7 +5,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     app::{serve, serve_dir},
-    client::{Client, Request},
+    client::{Client, Request, queued},
 };
 
 fn say(id: &str, text: &str) -> Request {
@@ -47,18 +47,7 @@ async fn while_the_first_runs_another_body_is_422_and_the_first_is_unharmed() {
     let mut first = Client::connect(server.at).await;
     first.send(&say("one", "x").bytes()).await;
     let mut second = Client::connect(server.at).await;
-    // Whoever comes first is the first: the other body waits until this one is queued.
-    let queued = loop {
-        let reply = second
-            .ask(&Request::new("POST", "/v1/boom").call("one"))
-            .await;
-        if reply.status == 422 {
-            break reply;
-        }
-        assert_eq!(reply.status, 500, "not queued yet: the handler panics");
-    };
-    assert_eq!(queued.code(), "call_reused");
-    assert_eq!(queued.header("riff-refused"), None, "no handler said it");
+    queued(server.at, "one").await;
     let reused = second.ask(&say("one", "y")).await;
     assert_eq!(
         (reused.status, reused.code().as_str()),
@@ -79,12 +68,7 @@ async fn a_client_that_hangs_up_does_not_stop_its_command() {
     let mut first = Client::connect(server.at).await;
     first.send(&say("one", "x").bytes()).await;
     let mut other = Client::connect(server.at).await;
-    while other
-        .ask(&Request::new("POST", "/v1/boom").call("one"))
-        .await
-        .status
-        != 422
-    {}
+    queued(server.at, "one").await;
     drop(first);
     let mut second = Client::connect(server.at).await;
     second

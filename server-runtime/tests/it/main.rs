@@ -1,6 +1,7 @@
 //! The server from the outside: over sockets on port 0, and on real directories.
 
 #![expect(
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::panic,
     reason = "a test that cannot go on should stop"

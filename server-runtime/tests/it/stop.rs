@@ -7,7 +7,7 @@ use tokio::{net::TcpStream, time::timeout};
 
 use crate::{
     app::{serve, serve_dir},
-    client::{Client, Request},
+    client::{Client, Request, queued},
 };
 
 fn say(id: &str) -> Request {
@@ -68,15 +68,11 @@ async fn a_call_under_way_gets_its_reply_and_a_new_one_gets_503() {
     journal.hold();
     let mut open = Client::connect(server.at).await;
     open.send(&say("one").bytes()).await;
+    // A head of which the server has read a part is neither idle nor under way.
     let mut late = Client::connect(server.at).await;
-    while late
-        .ask(&Request::new("POST", "/v1/boom").call("one"))
-        .await
-        .status
-        != 422
-    {}
     late.send(b"POST /v1/say HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ann-token\r\n")
         .await;
+    queued(server.at, "one").await;
     let at = server.at;
     let stopped = server.begin_stop();
     while TcpStream::connect(at).await.is_ok() {}
@@ -98,13 +94,7 @@ async fn a_journal_that_hangs_does_not_hold_up_the_end_for_ever() {
     journal.hold();
     let mut open = Client::connect(server.at).await;
     open.send(&say("one").bytes()).await;
-    let mut other = Client::connect(server.at).await;
-    while other
-        .ask(&Request::new("POST", "/v1/boom").call("one"))
-        .await
-        .status
-        != 422
-    {}
+    queued(server.at, "one").await;
     let stopped = timeout(Duration::from_secs(10), server.begin_stop()).await;
     let error = stopped.expect("within ten seconds").unwrap().unwrap_err();
     assert!(error.to_string().contains("did not end in time"), "{error}");

@@ -7,6 +7,7 @@ use std::{
 
 use riff_api::{Event, ItemId, Thread};
 use riff_link::server::log;
+use serde::Deserialize;
 
 use crate::{
     load::{Answer, Mark, Told},
@@ -24,6 +25,13 @@ pub(crate) struct Ledger {
     holders: HashMap<ItemId, String>,
     /// Claims of an item that somebody held, and releases of one that the caller did not hold.
     clashes: Vec<String>,
+}
+
+/// A change as it stands in the log, without what the server adds for itself.
+#[derive(Debug, Deserialize)]
+struct Change {
+    #[serde(flatten)]
+    event: Event,
 }
 
 /// What was counted. All of it is zero in a good run.
@@ -57,13 +65,13 @@ impl Ledger {
         for record in log::read(dir).map_err(unreadable)? {
             let record = record.map_err(unreadable)?;
             if let Some(change) = record.change {
-                let event = serde_json::from_value(change).map_err(|error| {
+                let change: Change = serde_json::from_value(change).map_err(|error| {
                     format!(
                         "the change at {} is no change of riff: {error}",
                         record.position
                     )
                 })?;
-                ledger.take(record.by.to_string(), event);
+                ledger.take(record.by.to_string(), change.event);
             }
         }
         Ok(ledger)
@@ -189,15 +197,15 @@ impl Findings {
     /// What is wrong, one line a kind, with some of the cases.
     pub(crate) fn complaints(&self) -> Vec<String> {
         [
-            ("commands ran twice", &self.twice),
-            ("commands were lost", &self.lost),
-            ("commands were refused wrongly", &self.refused),
-            ("commands may have run, nobody knows", &self.unknown),
-            ("commands were not sent", &self.not_sent),
-            ("items had two holders", &self.clashes),
-            ("stream messages were lost", &self.stream_lost),
-            ("stream messages came twice", &self.stream_twice),
-            ("things were wrong with the stream", &self.stream_wrong),
+            ("commands that ran twice", &self.twice),
+            ("commands lost", &self.lost),
+            ("commands refused wrongly", &self.refused),
+            ("commands that may have run, nobody knows", &self.unknown),
+            ("commands not sent", &self.not_sent),
+            ("items with two holders", &self.clashes),
+            ("stream messages lost", &self.stream_lost),
+            ("stream messages twice", &self.stream_twice),
+            ("faults of the stream", &self.stream_wrong),
         ]
         .into_iter()
         .filter(|(_, cases)| !cases.is_empty())
@@ -209,7 +217,7 @@ impl Findings {
                 .collect::<Vec<_>>()
                 .join("; ");
             let more = if cases.len() > 3 { "; …" } else { "" };
-            format!("{} {what}: {some}{more}", cases.len())
+            format!("{what}: {} ({some}{more})", cases.len())
         })
         .collect()
     }

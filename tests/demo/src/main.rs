@@ -60,15 +60,15 @@ fn main() -> ExitCode {
             talk.line(&format!("error: {why}"));
             ExitCode::FAILURE
         }
-        Some(Ok((report, wrong))) => {
+        Some(Ok(report)) => {
             if let Err(error) = report.print(json) {
                 talk.line(&format!("error: the result cannot be written: {error}"));
                 return ExitCode::FAILURE;
             }
-            for line in &wrong {
+            for line in &report.wrong {
                 talk.wrong(line);
             }
-            if wrong.is_empty() {
+            if report.wrong.is_empty() {
                 ExitCode::SUCCESS
             } else {
                 ExitCode::FAILURE

@@ -23,6 +23,8 @@ pub(crate) struct Report {
     pub(crate) kills: u64,
     pub(crate) messages: usize,
     pub(crate) findings: Findings,
+    /// A line for each thing that is wrong.
+    pub(crate) wrong: Vec<String>,
     pub(crate) took: Duration,
 }
 
@@ -206,6 +208,7 @@ impl Report {
             "stream_lost": findings.stream_lost.len(),
             "stream_twice": findings.stream_twice.len(),
             "stream_wrong": findings.stream_wrong.len(),
+            "wrong": self.wrong.len(),
             "seconds": (self.took.as_secs_f64() * 1000.0).round() / 1000.0,
         })
     }

@@ -69,7 +69,7 @@ impl World {
             .arg(caller)
             .output()
             .await
-            .map_err(cannot_run)?;
+            .map_err(|error| cannot_run(&error))?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             return Err(format!("no token for {caller}: {why}"));
@@ -90,7 +90,7 @@ impl World {
             .stderr(log)
             .kill_on_drop(true)
             .spawn()
-            .map_err(cannot_run)?;
+            .map_err(|error| cannot_run(&error))?;
         let stdout = child
             .stdout
             .take()
@@ -163,7 +163,7 @@ fn beside() -> Result<PathBuf, String> {
     Ok(demo.with_file_name(format!("riff-server{}", std::env::consts::EXE_SUFFIX)))
 }
 
-fn cannot_run(error: io::Error) -> String {
+fn cannot_run(error: &io::Error) -> String {
     format!("the server cannot be run: {error}")
 }
 

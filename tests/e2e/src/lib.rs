@@ -1,1 +1,1 @@
-//! To be written.
+//! Nothing: this package is its tests, over real sockets and through a proxy that breaks them.

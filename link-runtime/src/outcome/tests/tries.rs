@@ -212,3 +212,20 @@ fn a_last_try_without_time_leaves_the_word_to_the_one_before() {
         Next::End(End::Unknown(Cause::Connect { .. }))
     ));
 }
+
+#[test]
+fn a_budget_that_runs_out_in_a_wait_leaves_the_word_to_the_try_before() {
+    let budget = Cause::Budget { within: PLENTY };
+    let mut tries = Tries::new(Kind::Command, Attempts::Many);
+    assert_eq!(
+        tries.out_of_time(budget.clone()),
+        End::NotSent(budget.clone())
+    );
+    let busy = Evidence::Head(saying(503, "unavailable", "starting"));
+    let class = JUDGE.class(&busy, Kind::Command);
+    tries.next(class, PLENTY, &Limits::DEFAULT, 0);
+    let End::Unknown(cause) = tries.out_of_time(budget) else {
+        panic!()
+    };
+    assert_eq!(cause.to_string(), "the server is busy: starting");
+}

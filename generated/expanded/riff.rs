@@ -1,0 +1,895 @@
+// Made by riff-link 0.1.0 of link.toml, fingerprint 39d805a45a837c68. Do not edit.
+// Made again by: riff-link generate --trait riff-api/src/lib.rs --out generated link.toml
+
+#[doc(hidden)]
+#[allow(
+    missing_docs,
+    unused,
+    reason = "it exists so that nobody can implement the trait"
+)]
+mod __riff_sealed {
+    pub trait Sealed {}
+}
+/// The routes of riff.
+#[allow(dead_code, private_bounds, reason = "it declares the wire; nothing calls it")]
+pub trait Riff: __riff_sealed::Sealed {
+    /// Who is here now, and what they do.
+    #[riff_route]
+    fn who(query: Who) -> WhoReply;
+    /// The threads that have a message.
+    #[riff_route]
+    fn threads(query: Threads) -> ThreadsReply;
+    /// The messages of a thread after a cursor, at most 200.
+    #[riff_route]
+    fn history(thread: Thread, query: After) -> Page<Message>;
+    /// The changes of the board after a cursor, at most 200.
+    #[riff_route]
+    fn changes(query: After) -> Page<Changed>;
+    /// Posts a message to a thread.
+    #[riff_route]
+    fn post(thread: Thread, body: Post) -> Posted;
+    /// Claims an item for the caller.
+    #[riff_route]
+    fn claim(item: ItemId, body: Claim) -> Claimed;
+    /// Releases an item that the caller holds.
+    #[riff_route]
+    fn release(item: ItemId, body: Release) -> Released;
+    /// Says how far the caller has read a thread.
+    #[riff_route]
+    fn ack(thread: Thread, body: Ack) -> Acked;
+    /// Says that the caller is here, and what they do.
+    #[riff_route]
+    fn alive(body: Alive) -> Asks;
+    /// Each new message of a thread.
+    #[riff_route]
+    fn tail(thread: Thread) -> Message;
+    /// Each change of the board: posts, claims, releases, acknowledgements.
+    #[riff_route]
+    fn watch() -> Changed;
+}
+/**The link `riff` of link.toml: names, limits and routes.
+
+The build stamp takes the commit and the time from the environment variables `RIFF_BUILD_COMMIT` and `RIFF_BUILD_TIME` of the build.*/
+pub static RIFF: ::riff_link::Service = ::riff_link::Service {
+    name: "riff",
+    headers: ::riff_link::Headers {
+        build: "riff-build",
+        call: "riff-call",
+        caller: "riff-caller",
+        attempt: "riff-try",
+        sent: "riff-sent",
+        repeat: "riff-repeat",
+        refused: "riff-refused",
+    },
+    build: ::riff_link::Build {
+        line: "1.0",
+        version: ::core::env!("CARGO_PKG_VERSION"),
+        commit: ::core::option_env!("RIFF_BUILD_COMMIT"),
+        time: ::core::option_env!("RIFF_BUILD_TIME"),
+    },
+    limits: ::riff_link::Limits {
+        connect: ::core::time::Duration::from_millis(5000u64),
+        attempt: ::core::time::Duration::from_millis(20000u64),
+        first_wait: ::core::time::Duration::from_millis(250u64),
+        most_wait: ::core::time::Duration::from_millis(5000u64),
+        stream_retry: ::core::time::Duration::from_millis(5000u64),
+        stream_idle: ::core::time::Duration::from_millis(45000u64),
+        line_after: ::core::time::Duration::from_millis(1000u64),
+        alive_every: ::core::time::Duration::from_millis(60000u64),
+        call_keep: ::core::time::Duration::from_millis(86400000u64),
+        outbox_keep: ::core::time::Duration::from_millis(82800000u64),
+        call_keep_most: 1024u32,
+    },
+    routes: &[
+        ::riff_link::Route {
+            name: "who",
+            kind: ::riff_link::Kind::Query,
+            method: "GET",
+            path: "/v1/who",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 16u32,
+        },
+        ::riff_link::Route {
+            name: "threads",
+            kind: ::riff_link::Kind::Query,
+            method: "GET",
+            path: "/v1/threads",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 21u32,
+        },
+        ::riff_link::Route {
+            name: "history",
+            kind: ::riff_link::Kind::Query,
+            method: "GET",
+            path: "/v1/threads/{thread}/history",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 28u32,
+        },
+        ::riff_link::Route {
+            name: "changes",
+            kind: ::riff_link::Kind::Query,
+            method: "GET",
+            path: "/v1/changes",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 34u32,
+        },
+        ::riff_link::Route {
+            name: "post",
+            kind: ::riff_link::Kind::Command,
+            method: "POST",
+            path: "/v1/threads/{thread}/messages",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 39u32,
+        },
+        ::riff_link::Route {
+            name: "claim",
+            kind: ::riff_link::Kind::Command,
+            method: "POST",
+            path: "/v1/items/{item}/claim",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 44u32,
+        },
+        ::riff_link::Route {
+            name: "release",
+            kind: ::riff_link::Kind::Command,
+            method: "POST",
+            path: "/v1/items/{item}/release",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 50u32,
+        },
+        ::riff_link::Route {
+            name: "ack",
+            kind: ::riff_link::Kind::Command,
+            method: "POST",
+            path: "/v1/threads/{thread}/ack",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "short",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::Many,
+            }),
+            line: 55u32,
+        },
+        ::riff_link::Route {
+            name: "alive",
+            kind: ::riff_link::Kind::Signal,
+            method: "POST",
+            path: "/v1/alive",
+            budget: ::core::option::Option::Some(::riff_link::Budget {
+                name: "tick",
+                within: ::core::time::Duration::from_millis(60000u64),
+                tries: ::riff_link::Attempts::AtMost(1u32),
+            }),
+            line: 60u32,
+        },
+        ::riff_link::Route {
+            name: "tail",
+            kind: ::riff_link::Kind::Stream,
+            method: "GET",
+            path: "/v1/threads/{thread}/tail",
+            budget: ::core::option::Option::None,
+            line: 65u32,
+        },
+        ::riff_link::Route {
+            name: "watch",
+            kind: ::riff_link::Kind::Stream,
+            method: "GET",
+            path: "/v1/watch",
+            budget: ::core::option::Option::None,
+            line: 71u32,
+        },
+    ],
+};
+/**The typed client of [`Riff`]: one method for each route of link.toml.
+
+It is cheap to clone, and each clone uses the same link.*/
+#[derive(Clone, Debug)]
+pub struct RiffApi {
+    api: ::riff_link::client::Api,
+}
+impl RiffApi {
+    /// A client of the server at `base`, with the limits of link.toml.
+    ///
+    /// All clients of one server and the same limits share one link in a process.
+    ///
+    /// # Errors
+    ///
+    /// When `base` is no URL that the link can call.
+    pub fn open(
+        base: &str,
+        credentials: ::riff_link::client::Credentials,
+    ) -> ::core::result::Result<Self, ::riff_link::client::InvalidBase> {
+        let link = ::riff_link::client::link::with(base, RIFF.limits)?;
+        ::core::result::Result::Ok(Self::new(link, credentials))
+    }
+    /// A client over a link that the caller chose.
+    pub fn new(
+        link: ::riff_link::client::Link,
+        credentials: ::riff_link::client::Credentials,
+    ) -> Self {
+        Self {
+            api: ::riff_link::client::Api::new(link, credentials, &RIFF),
+        }
+    }
+    /// The link that all its calls go over.
+    pub fn link(&self) -> &::riff_link::client::Link {
+        self.api.link()
+    }
+    /// Who is here now, and what they do.
+    ///
+    /**`GET /v1/who`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:16.*/
+    pub fn who(&self, query: &Who) -> ::riff_link::client::Call<WhoReply> {
+        self.api.request(&RIFF.routes[0usize]).query(query).call()
+    }
+    /// The threads that have a message.
+    ///
+    /**`GET /v1/threads`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:21.*/
+    pub fn threads(&self, query: &Threads) -> ::riff_link::client::Call<ThreadsReply> {
+        self.api.request(&RIFF.routes[1usize]).query(query).call()
+    }
+    /// The messages of a thread after a cursor, at most 200.
+    ///
+    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:28.*/
+    pub fn history(
+        &self,
+        thread: &Thread,
+        query: &After,
+    ) -> ::riff_link::client::Call<Page<Message>> {
+        self.api.request(&RIFF.routes[2usize]).path("thread", thread).query(query).call()
+    }
+    /// The changes of the board after a cursor, at most 200.
+    ///
+    /**`GET /v1/changes`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:34.*/
+    pub fn changes(&self, query: &After) -> ::riff_link::client::Call<Page<Changed>> {
+        self.api.request(&RIFF.routes[3usize]).query(query).call()
+    }
+    /// Posts a message to a thread.
+    ///
+    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:39.*/
+    pub fn post(
+        &self,
+        thread: &Thread,
+        body: &Post,
+    ) -> ::riff_link::client::CommandCall<Posted> {
+        self.api
+            .request(&RIFF.routes[4usize])
+            .path("thread", thread)
+            .body(body)
+            .command()
+    }
+    /// Claims an item for the caller.
+    ///
+    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:44.*/
+    pub fn claim(
+        &self,
+        item: &ItemId,
+        body: &Claim,
+    ) -> ::riff_link::client::CommandCall<Claimed> {
+        self.api.request(&RIFF.routes[5usize]).path("item", item).body(body).command()
+    }
+    /// Releases an item that the caller holds.
+    ///
+    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:50.*/
+    pub fn release(
+        &self,
+        item: &ItemId,
+        body: &Release,
+    ) -> ::riff_link::client::CommandCall<Released> {
+        self.api.request(&RIFF.routes[6usize]).path("item", item).body(body).command()
+    }
+    /// Says how far the caller has read a thread.
+    ///
+    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:55.*/
+    pub fn ack(
+        &self,
+        thread: &Thread,
+        body: &Ack,
+    ) -> ::riff_link::client::CommandCall<Acked> {
+        self.api
+            .request(&RIFF.routes[7usize])
+            .path("thread", thread)
+            .body(body)
+            .command()
+    }
+    /// Says that the caller is here, and what they do.
+    ///
+    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60 s, one try). It is kept in memory only and the newest wins, so it is sent again within its budget.
+
+Declared at link.toml:60.*/
+    pub fn alive(&self, body: &Alive) -> ::riff_link::client::Call<Asks> {
+        self.api.request(&RIFF.routes[8usize]).body(body).call()
+    }
+    /// Each new message of a thread.
+    ///
+    /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
+
+Declared at link.toml:65.*/
+    pub fn tail(&self, thread: &Thread) -> ::riff_link::client::EventStream<Message> {
+        self.api
+            .request(&RIFF.routes[9usize])
+            .path("thread", thread)
+            .stream()
+            .ordered(
+                |event: &Message| ::riff_link::Cursor::cursor(&event.seq),
+                self.api.request(&RIFF.routes[2usize]).path("thread", thread),
+            )
+    }
+    /// Each change of the board: posts, claims, releases, acknowledgements.
+    ///
+    /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
+
+Declared at link.toml:71.*/
+    pub fn watch(&self) -> ::riff_link::client::EventStream<Changed> {
+        self.api
+            .request(&RIFF.routes[10usize])
+            .stream()
+            .ordered(
+                |event: &Changed| ::riff_link::Cursor::cursor(&event.number),
+                self.api.request(&RIFF.routes[3usize]),
+            )
+    }
+}
+///The calls of [`Riff`], for code that is generic over its client. [`RiffApi`] implements it; it can be a trait object.
+pub trait RiffCalls: ::core::marker::Send + ::core::marker::Sync {
+    /// Who is here now, and what they do.
+    ///
+    /**`GET /v1/who`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:16.*/
+    fn who(&self, query: &Who) -> ::riff_link::client::Call<WhoReply>;
+    /// The threads that have a message.
+    ///
+    /**`GET /v1/threads`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:21.*/
+    fn threads(&self, query: &Threads) -> ::riff_link::client::Call<ThreadsReply>;
+    /// The messages of a thread after a cursor, at most 200.
+    ///
+    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:28.*/
+    fn history(
+        &self,
+        thread: &Thread,
+        query: &After,
+    ) -> ::riff_link::client::Call<Page<Message>>;
+    /// The changes of the board after a cursor, at most 200.
+    ///
+    /**`GET /v1/changes`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:34.*/
+    fn changes(&self, query: &After) -> ::riff_link::client::Call<Page<Changed>>;
+    /// Posts a message to a thread.
+    ///
+    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:39.*/
+    fn post(
+        &self,
+        thread: &Thread,
+        body: &Post,
+    ) -> ::riff_link::client::CommandCall<Posted>;
+    /// Claims an item for the caller.
+    ///
+    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:44.*/
+    fn claim(
+        &self,
+        item: &ItemId,
+        body: &Claim,
+    ) -> ::riff_link::client::CommandCall<Claimed>;
+    /// Releases an item that the caller holds.
+    ///
+    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:50.*/
+    fn release(
+        &self,
+        item: &ItemId,
+        body: &Release,
+    ) -> ::riff_link::client::CommandCall<Released>;
+    /// Says how far the caller has read a thread.
+    ///
+    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:55.*/
+    fn ack(
+        &self,
+        thread: &Thread,
+        body: &Ack,
+    ) -> ::riff_link::client::CommandCall<Acked>;
+    /// Says that the caller is here, and what they do.
+    ///
+    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60 s, one try). It is kept in memory only and the newest wins, so it is sent again within its budget.
+
+Declared at link.toml:60.*/
+    fn alive(&self, body: &Alive) -> ::riff_link::client::Call<Asks>;
+    /// Each new message of a thread.
+    ///
+    /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
+
+Declared at link.toml:65.*/
+    fn tail(&self, thread: &Thread) -> ::riff_link::client::EventStream<Message>;
+    /// Each change of the board: posts, claims, releases, acknowledgements.
+    ///
+    /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
+
+Declared at link.toml:71.*/
+    fn watch(&self) -> ::riff_link::client::EventStream<Changed>;
+}
+impl RiffCalls for RiffApi {
+    fn who(&self, query: &Who) -> ::riff_link::client::Call<WhoReply> {
+        RiffApi::who(self, query)
+    }
+    fn threads(&self, query: &Threads) -> ::riff_link::client::Call<ThreadsReply> {
+        RiffApi::threads(self, query)
+    }
+    fn history(
+        &self,
+        thread: &Thread,
+        query: &After,
+    ) -> ::riff_link::client::Call<Page<Message>> {
+        RiffApi::history(self, thread, query)
+    }
+    fn changes(&self, query: &After) -> ::riff_link::client::Call<Page<Changed>> {
+        RiffApi::changes(self, query)
+    }
+    fn post(
+        &self,
+        thread: &Thread,
+        body: &Post,
+    ) -> ::riff_link::client::CommandCall<Posted> {
+        RiffApi::post(self, thread, body)
+    }
+    fn claim(
+        &self,
+        item: &ItemId,
+        body: &Claim,
+    ) -> ::riff_link::client::CommandCall<Claimed> {
+        RiffApi::claim(self, item, body)
+    }
+    fn release(
+        &self,
+        item: &ItemId,
+        body: &Release,
+    ) -> ::riff_link::client::CommandCall<Released> {
+        RiffApi::release(self, item, body)
+    }
+    fn ack(
+        &self,
+        thread: &Thread,
+        body: &Ack,
+    ) -> ::riff_link::client::CommandCall<Acked> {
+        RiffApi::ack(self, thread, body)
+    }
+    fn alive(&self, body: &Alive) -> ::riff_link::client::Call<Asks> {
+        RiffApi::alive(self, body)
+    }
+    fn tail(&self, thread: &Thread) -> ::riff_link::client::EventStream<Message> {
+        RiffApi::tail(self, thread)
+    }
+    fn watch(&self) -> ::riff_link::client::EventStream<Changed> {
+        RiffApi::watch(self)
+    }
+}
+const _: fn(After) -> ::riff_link::After = |query| query;
+const _: fn(Page<Message>) -> ::riff_link::Page<Message> = |page| page;
+const _: fn(After) -> ::riff_link::After = |query| query;
+const _: fn(Page<Changed>) -> ::riff_link::Page<Changed> = |page| page;
+/**What the server of [`Riff`] does: one handler for each route of link.toml.
+
+Handlers read and decide. They change nothing, do no I/O and read no clock but `cx.now()`.*/
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle the routes of this link",
+    label = "has no handlers",
+    note = "write `#[riff_handlers] impl … for {Self}`, with one method for each route"
+)]
+pub trait RiffHandlers: ::riff_link::server::State {
+    /// Who is here now, and what they do.
+    ///
+    /**`GET /v1/who`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:16.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn who(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        query: Who,
+    ) -> ::core::result::Result<WhoReply, ::riff_link::server::Refusal>;
+    /// The threads that have a message.
+    ///
+    /**`GET /v1/threads`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:21.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn threads(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        query: Threads,
+    ) -> ::core::result::Result<ThreadsReply, ::riff_link::server::Refusal>;
+    /// The messages of a thread after a cursor, at most 200.
+    ///
+    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:28.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn history(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        thread: Thread,
+        query: After,
+    ) -> ::core::result::Result<Page<Message>, ::riff_link::server::Refusal>;
+    /// The changes of the board after a cursor, at most 200.
+    ///
+    /**`GET /v1/changes`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+
+Declared at link.toml:34.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn changes(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        query: After,
+    ) -> ::core::result::Result<Page<Changed>, ::riff_link::server::Refusal>;
+    /// Posts a message to a thread.
+    ///
+    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:39.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn post(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        thread: Thread,
+        body: Post,
+    ) -> ::core::result::Result<
+        ::riff_link::server::Accepted<
+            <Self as ::riff_link::server::State>::Change,
+            Posted,
+        >,
+        ::riff_link::server::Refusal,
+    >;
+    /// Claims an item for the caller.
+    ///
+    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:44.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn claim(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        item: ItemId,
+        body: Claim,
+    ) -> ::core::result::Result<
+        ::riff_link::server::Accepted<
+            <Self as ::riff_link::server::State>::Change,
+            Claimed,
+        >,
+        ::riff_link::server::Refusal,
+    >;
+    /// Releases an item that the caller holds.
+    ///
+    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:50.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn release(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        item: ItemId,
+        body: Release,
+    ) -> ::core::result::Result<
+        ::riff_link::server::Accepted<
+            <Self as ::riff_link::server::State>::Change,
+            Released,
+        >,
+        ::riff_link::server::Refusal,
+    >;
+    /// Says how far the caller has read a thread.
+    ///
+    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+
+Declared at link.toml:55.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn ack(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        thread: Thread,
+        body: Ack,
+    ) -> ::core::result::Result<
+        ::riff_link::server::Accepted<
+            <Self as ::riff_link::server::State>::Change,
+            Acked,
+        >,
+        ::riff_link::server::Refusal,
+    >;
+    /// Says that the caller is here, and what they do.
+    ///
+    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60 s, one try). It is kept in memory only and the newest wins, so it is sent again within its budget.
+
+Declared at link.toml:60.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn alive(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        body: Alive,
+    ) -> ::core::result::Result<Asks, ::riff_link::server::Refusal>;
+    /// Each new message of a thread.
+    ///
+    /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
+
+Declared at link.toml:65.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn tail(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+        thread: Thread,
+    ) -> ::core::result::Result<
+        ::riff_link::server::Events<
+            <Self as ::riff_link::server::State>::Change,
+            Message,
+        >,
+        ::riff_link::server::Refusal,
+    >;
+    /// Each change of the board: posts, claims, releases, acknowledgements.
+    ///
+    /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
+
+Declared at link.toml:71.*/
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    fn watch(
+        &self,
+        cx: &::riff_link::server::Cx<'_>,
+    ) -> ::core::result::Result<
+        ::riff_link::server::Events<
+            <Self as ::riff_link::server::State>::Change,
+            Changed,
+        >,
+        ::riff_link::server::Refusal,
+    >;
+}
+///Makes the server of [`Riff`] from an engine.
+#[derive(Debug)]
+pub enum RiffServer {}
+impl RiffServer {
+    /// The server of this engine, without authentication yet.
+    #[allow(
+        clippy::new_ret_no_self,
+        reason = "the one server type is generic over all links"
+    )]
+    pub fn new<S: RiffHandlers>(
+        engine: ::riff_link::server::Engine<S>,
+    ) -> ::riff_link::server::Server<S> {
+        ::riff_link::server::Server::new(
+            &RIFF,
+            engine,
+            ::std::vec![
+                ::riff_link::server::Handler::query(& RIFF.routes[0usize], | state : & S,
+                cx, input | { let query = input.query:: < Who > () ?;
+                ::riff_link::server::reply(RiffHandlers::who(state, cx, query)) },),
+                ::riff_link::server::Handler::query(& RIFF.routes[1usize], | state : & S,
+                cx, input | { let query = input.query:: < Threads > () ?;
+                ::riff_link::server::reply(RiffHandlers::threads(state, cx, query)) },),
+                ::riff_link::server::Handler::query(& RIFF.routes[2usize], | state : & S,
+                cx, input | { let thread = input.path:: < Thread > ("thread") ?; let
+                query = input.query:: < After > () ?;
+                ::riff_link::server::reply(RiffHandlers::history(state, cx, thread,
+                query)) },), ::riff_link::server::Handler::query(& RIFF.routes[3usize], |
+                state : & S, cx, input | { let query = input.query:: < After > () ?;
+                ::riff_link::server::reply(RiffHandlers::changes(state, cx, query)) },),
+                ::riff_link::server::Handler::command(& RIFF.routes[4usize], | state : &
+                S, cx, input | { let thread = input.path:: < Thread > ("thread") ?; let
+                body = input.body:: < Post > () ?;
+                ::riff_link::server::decision(RiffHandlers::post(state, cx, thread,
+                body)) },), ::riff_link::server::Handler::command(& RIFF.routes[5usize],
+                | state : & S, cx, input | { let item = input.path:: < ItemId > ("item")
+                ?; let body = input.body:: < Claim > () ?;
+                ::riff_link::server::decision(RiffHandlers::claim(state, cx, item, body))
+                },), ::riff_link::server::Handler::command(& RIFF.routes[6usize], | state
+                : & S, cx, input | { let item = input.path:: < ItemId > ("item") ?; let
+                body = input.body:: < Release > () ?;
+                ::riff_link::server::decision(RiffHandlers::release(state, cx, item,
+                body)) },), ::riff_link::server::Handler::command(& RIFF.routes[7usize],
+                | state : & S, cx, input | { let thread = input.path:: < Thread >
+                ("thread") ?; let body = input.body:: < Ack > () ?;
+                ::riff_link::server::decision(RiffHandlers::ack(state, cx, thread, body))
+                },), ::riff_link::server::Handler::signal(& RIFF.routes[8usize], | state
+                : & S, cx, input | { let body = input.body:: < Alive > () ?;
+                ::riff_link::server::heard(RiffHandlers::alive(state, cx, body), input
+                .body:: < Alive > () ?) },), ::riff_link::server::Handler::stream(& RIFF
+                .routes[9usize], | state : & S, cx, input | { let thread = input.path:: <
+                Thread > ("thread") ?;
+                ::riff_link::server::projection(RiffHandlers::tail(state, cx, thread),
+                ::core::option::Option::Some(| event : & Message |
+                ::riff_link::Cursor::cursor(& event.seq))) },),
+                ::riff_link::server::Handler::stream(& RIFF.routes[10usize], | state : &
+                S, cx, input | {
+                ::riff_link::server::projection(RiffHandlers::watch(state, cx),
+                ::core::option::Option::Some(| event : & Changed |
+                ::riff_link::Cursor::cursor(& event.number))) },)
+            ],
+        )
+    }
+}
+#[doc(hidden)]
+#[allow(
+    non_camel_case_types,
+    missing_docs,
+    unused_imports,
+    reason = "names for a macro"
+)]
+pub mod __riff_shapes {
+    use super::*;
+    pub type who_query = Who;
+    pub type who_reply = WhoReply;
+    pub type threads_query = Threads;
+    pub type threads_reply = ThreadsReply;
+    pub type history_thread = Thread;
+    pub type history_query = After;
+    pub type history_reply = Page<Message>;
+    pub type changes_query = After;
+    pub type changes_reply = Page<Changed>;
+    pub type post_thread = Thread;
+    pub type post_body = Post;
+    pub type post_reply = Posted;
+    pub type claim_item = ItemId;
+    pub type claim_body = Claim;
+    pub type claim_reply = Claimed;
+    pub type release_item = ItemId;
+    pub type release_body = Release;
+    pub type release_reply = Released;
+    pub type ack_thread = Thread;
+    pub type ack_body = Ack;
+    pub type ack_reply = Acked;
+    pub type alive_body = Alive;
+    pub type alive_reply = Asks;
+    pub type tail_thread = Thread;
+    pub type tail_reply = Message;
+    pub type watch_reply = Changed;
+}
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __riff_handlers {
+    ($($item:tt)*) => {
+        ::riff_link::__handlers! { whole RiffHandlers { [who "query" "link.toml:16"
+        "fn who(&self, cx: &Cx<'_>, query: Who) -> Result<WhoReply, Refusal>" 1 { fn
+        who(& self, cx : & ::riff_link::server::Cx < '_ >, query :
+        $crate::__riff_shapes::who_query) -> ::core::result::Result <
+        $crate::__riff_shapes::who_reply, ::riff_link::server::Refusal > }] [threads
+        "query" "link.toml:21"
+        "fn threads(&self, cx: &Cx<'_>, query: Threads) -> Result<ThreadsReply, Refusal>"
+        1 { fn threads(& self, cx : & ::riff_link::server::Cx < '_ >, query :
+        $crate::__riff_shapes::threads_query) -> ::core::result::Result <
+        $crate::__riff_shapes::threads_reply, ::riff_link::server::Refusal > }] [history
+        "query" "link.toml:28"
+        "fn history(&self, cx: &Cx<'_>, thread: Thread, query: After) -> Result<Page<Message>, Refusal>"
+        2 { fn history(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
+        $crate::__riff_shapes::history_thread, query :
+        $crate::__riff_shapes::history_query) -> ::core::result::Result <
+        $crate::__riff_shapes::history_reply, ::riff_link::server::Refusal > }] [changes
+        "query" "link.toml:34"
+        "fn changes(&self, cx: &Cx<'_>, query: After) -> Result<Page<Changed>, Refusal>"
+        1 { fn changes(& self, cx : & ::riff_link::server::Cx < '_ >, query :
+        $crate::__riff_shapes::changes_query) -> ::core::result::Result <
+        $crate::__riff_shapes::changes_reply, ::riff_link::server::Refusal > }] [post
+        "command" "link.toml:39"
+        "fn post(&self, cx: &Cx<'_>, thread: Thread, body: Post) -> Result<Accepted<Self::Change, Posted>, Refusal>"
+        2 { fn post(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
+        $crate::__riff_shapes::post_thread, body : $crate::__riff_shapes::post_body) ->
+        ::core::result::Result < ::riff_link::server::Accepted << Self as
+        ::riff_link::server::State > ::Change, $crate::__riff_shapes::post_reply >,
+        ::riff_link::server::Refusal > }] [claim "command" "link.toml:44"
+        "fn claim(&self, cx: &Cx<'_>, item: ItemId, body: Claim) -> Result<Accepted<Self::Change, Claimed>, Refusal>"
+        2 { fn claim(& self, cx : & ::riff_link::server::Cx < '_ >, item :
+        $crate::__riff_shapes::claim_item, body : $crate::__riff_shapes::claim_body) ->
+        ::core::result::Result < ::riff_link::server::Accepted << Self as
+        ::riff_link::server::State > ::Change, $crate::__riff_shapes::claim_reply >,
+        ::riff_link::server::Refusal > }] [release "command" "link.toml:50"
+        "fn release(&self, cx: &Cx<'_>, item: ItemId, body: Release) -> Result<Accepted<Self::Change, Released>, Refusal>"
+        2 { fn release(& self, cx : & ::riff_link::server::Cx < '_ >, item :
+        $crate::__riff_shapes::release_item, body : $crate::__riff_shapes::release_body)
+        -> ::core::result::Result < ::riff_link::server::Accepted << Self as
+        ::riff_link::server::State > ::Change, $crate::__riff_shapes::release_reply >,
+        ::riff_link::server::Refusal > }] [ack "command" "link.toml:55"
+        "fn ack(&self, cx: &Cx<'_>, thread: Thread, body: Ack) -> Result<Accepted<Self::Change, Acked>, Refusal>"
+        2 { fn ack(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
+        $crate::__riff_shapes::ack_thread, body : $crate::__riff_shapes::ack_body) ->
+        ::core::result::Result < ::riff_link::server::Accepted << Self as
+        ::riff_link::server::State > ::Change, $crate::__riff_shapes::ack_reply >,
+        ::riff_link::server::Refusal > }] [alive "signal" "link.toml:60"
+        "fn alive(&self, cx: &Cx<'_>, body: Alive) -> Result<Asks, Refusal>" 1 { fn
+        alive(& self, cx : & ::riff_link::server::Cx < '_ >, body :
+        $crate::__riff_shapes::alive_body) -> ::core::result::Result <
+        $crate::__riff_shapes::alive_reply, ::riff_link::server::Refusal > }] [tail
+        "stream" "link.toml:65"
+        "fn tail(&self, cx: &Cx<'_>, thread: Thread) -> Result<Events<Self::Change, Message>, Refusal>"
+        1 { fn tail(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
+        $crate::__riff_shapes::tail_thread) -> ::core::result::Result <
+        ::riff_link::server::Events << Self as ::riff_link::server::State > ::Change,
+        $crate::__riff_shapes::tail_reply >, ::riff_link::server::Refusal > }] [watch
+        "stream" "link.toml:71"
+        "fn watch(&self, cx: &Cx<'_>) -> Result<Events<Self::Change, Changed>, Refusal>"
+        0 { fn watch(& self, cx : & ::riff_link::server::Cx < '_ >) ->
+        ::core::result::Result < ::riff_link::server::Events << Self as
+        ::riff_link::server::State > ::Change, $crate::__riff_shapes::watch_reply >,
+        ::riff_link::server::Refusal > }] } { $($item)* } }
+    };
+}
+#[doc(hidden)]
+pub use __riff_handlers as RiffHandlers;

@@ -1,0 +1,150 @@
+//! A server process on a free port, and the client beside it.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+/// A directory of a server. It goes when the value does.
+pub(crate) struct Dir(tempfile::TempDir);
+
+impl Dir {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn token(&self, caller: &str) -> String {
+        let output = server().arg("token").arg(caller).arg("--dir").arg(self.path()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).trim().to_owned()
+    }
+
+    pub(crate) fn log(&self) -> Vec<serde_json::Value> {
+        let output = server().args(["log", "--json", "--dir"]).arg(self.path()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The one segment of a short log.
+    pub(crate) fn segment(&self) -> PathBuf {
+        self.path().join("00000000000000000001.log")
+    }
+}
+
+/// The program `riff-server`.
+pub(crate) fn server() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_riff-server"));
+    command.env_remove("RIFF_DIR").env_remove("RIFF_LOG").stdin(Stdio::null());
+    command
+}
+
+/// A server that listens. It is killed when the value goes.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+}
+
+impl Server {
+    pub(crate) fn start(dir: &Dir) -> Self {
+        Self::start_at(dir, "127.0.0.1:0")
+    }
+
+    pub(crate) fn start_at(dir: &Dir, address: &str) -> Self {
+        let mut child = server()
+            .args(["serve", "--listen", address, "--dir"])
+            .arg(dir.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let Some(address) = line.trim().strip_prefix("listening on ") else {
+            let mut told = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+            unreachable!("{line}{told}");
+        };
+        Self { address: address.to_owned(), child }
+    }
+
+    /// SIGKILL: it gets no chance to end in order.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGTERM, and what it said on stderr.
+    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(sent.success());
+        let status = self.child.wait().unwrap();
+        let mut told = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        (status.code(), told)
+    }
+
+    /// The program `riff`, as the caller of a token.
+    pub(crate) fn riff(&self, token: &str) -> Command {
+        let mut command = client();
+        command.env("RIFF_TOKEN", token).env("RIFF_SERVER", format!("http://{}", self.address));
+        command
+    }
+
+    /// One request over a socket of its own, and all of its reply.
+    pub(crate) fn raw(&self, request: &str) -> String {
+        let mut socket = TcpStream::connect(&self.address).unwrap();
+        socket.write_all(request.as_bytes()).unwrap();
+        let mut reply = String::new();
+        socket.read_to_string(&mut reply).unwrap();
+        reply
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The program `riff`, without a token.
+pub(crate) fn client() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_riff"));
+    command.env_remove("RIFF_TOKEN").env_remove("RIFF_SERVER").stdin(Stdio::null());
+    command
+}
+
+/// Runs a command that must succeed; gives its data.
+pub(crate) fn ok(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Runs a command that must not; gives its exit code and its talk.
+pub(crate) fn no(command: &mut Command) -> (i32, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    assert!(!status.success(), "{}{}", text(&stdout), text(&stderr));
+    (status.code().unwrap(), text(&stderr))
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A POST with a call ID, as curl would send it.
+pub(crate) fn post(path: &str, token: &str, call: &str, body: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: riff\r\nauthorization: Bearer {token}\r\n\
+         riff-call: {call}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
