@@ -59,8 +59,9 @@ pub(crate) struct Shared {
     state: watch::Sender<State>,
     counters: Counters,
     loopback: bool,
-    /// Whether anything at this base ever answered this process, over whichever link.
-    answered: Arc<AtomicBool>,
+    /// Whether this process ever met anybody at this base, over whichever link: a reply, or a
+    /// connection that broke.
+    met: Arc<AtomicBool>,
     http: Http,
 }
 
@@ -90,7 +91,7 @@ pub struct Stats {
 }
 
 impl Link {
-    fn new(base: &Url, limits: Limits, answered: Arc<AtomicBool>) -> Result<Self, InvalidBase> {
+    fn new(base: &Url, limits: Limits, met: Arc<AtomicBool>) -> Result<Self, InvalidBase> {
         let http = Http::new(limits.connect).map_err(|error| InvalidBase::NoClient {
             why: error.to_string(),
         })?;
@@ -103,7 +104,7 @@ impl Link {
             state: watch::Sender::new(State::New),
             counters: Counters::default(),
             loopback: base::is_loopback(base),
-            answered,
+            met,
             http,
         })))
     }
@@ -158,7 +159,7 @@ impl Link {
 
     /// Whether a refused connect means that nobody was ever there.
     pub(crate) fn nobody_ever(&self) -> bool {
-        self.0.loopback && !self.0.answered.load(Ordering::Relaxed)
+        self.0.loopback && !self.0.met.load(Ordering::Relaxed)
     }
 
     pub(crate) fn count_call(&self) {
@@ -175,12 +176,16 @@ impl Link {
         counters.tries.fetch_add(1, Ordering::Relaxed);
         match evidence {
             Evidence::Head(head) => {
-                self.0.answered.store(true, Ordering::Relaxed);
+                self.0.met.store(true, Ordering::Relaxed);
                 if head.repeat {
                     counters.repeats.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            Evidence::NeverSent { .. } | Evidence::Fault { .. } => self.count_fault(),
+            Evidence::Fault { .. } => {
+                self.0.met.store(true, Ordering::Relaxed);
+                self.count_fault();
+            }
+            Evidence::NeverSent { .. } => self.count_fault(),
             Evidence::Brief { .. } => {}
         }
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 2xx with the build header | `Reply`, if the build fits or the call is a command |
 //! | no connection | `Again`, surely not arrived |
-//! | no connection to a loopback port where nobody ever answered | `Nobody` |
+//! | no connection to a loopback port where this process never met anybody | `Nobody` |
 //! | cut, or our own limit, before or inside the reply | `Again`, may have arrived |
 //! | our own limit, when the budget had left next to no time | `Brief` |
 //! | 502, 503, 504, 429 without the build header | `Again`, may have arrived (a proxy may have passed it on) |

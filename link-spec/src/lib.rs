@@ -4,7 +4,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`read`] | from a text to a [`Spec`], or to all that is wrong with it |
+//! | [`read`](mod@read) | from a text to a [`Spec`], or to all that is wrong with it |
 //! | [`model`] | a checked file |
 //! | [`report`] | what is wrong, with its places |
 //! | [`rule_id`] | the list of the rules: the specification of the file |

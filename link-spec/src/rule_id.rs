@@ -102,7 +102,7 @@ rules! {
     MethodForKind = "method-for-kind",
     /// No two routes have the same method and the same path, whatever their parameters' names.
     SameRoute = "same-route",
-    /// No request fits the paths of two routes with one method.
+    /// No request fits two paths, whatever their methods: the router looks at the path first.
     ///
     /// Two paths with the same number of segments shadow each other when at each place the
     /// segments are equal or one of them is a parameter. A literal beside a parameter is allowed

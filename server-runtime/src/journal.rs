@@ -127,8 +127,8 @@ pub enum JournalError {
     },
     /// The log is damaged where it was whole once. Nothing was changed.
     #[error(
-        "the log is damaged at {place}: {what}; nothing was changed: restore the directory from a \
-         backup, or ask `log show` how far it can be read"
+        "the log is damaged at {place}: {what}; nothing was changed; restore the directory from a \
+         backup: the records before this place can still be read"
     )]
     Damaged {
         /// The file and the offset.

@@ -13,7 +13,7 @@ use super::{InvalidBase, Link, Shared};
 #[derive(Default)]
 struct Entry {
     /// Outlives the links, since it is a fact about the process.
-    answered: Arc<AtomicBool>,
+    met: Arc<AtomicBool>,
     /// One for each set of limits. Weak, so that a server that nobody talks to any more costs
     /// no connection.
     links: Vec<Weak<Shared>>,
@@ -33,7 +33,7 @@ pub(super) fn link(base: &Url, limits: Limits) -> Result<Link, InvalidBase> {
     if let Some(link) = living.into_iter().find(|link| link.is(&limits)) {
         return Ok(link);
     }
-    let link = Link::new(base, limits, entry.answered.clone())?;
+    let link = Link::new(base, limits, entry.met.clone())?;
     entry.links.push(Arc::downgrade(&link.0));
     Ok(link)
 }

@@ -14,7 +14,7 @@ pub(crate) enum Evidence {
     /// No connection came about, so no byte of the request was sent.
     NeverSent {
         cause: Cause,
-        /// The connect was refused by a loopback address that never answered this process.
+        /// The connect was refused by a loopback address where this process never met anybody.
         nobody: bool,
     },
     /// Sent, and then no whole reply.

@@ -61,13 +61,13 @@ async fn calls_that_fail_together_swap_the_client_once() {
     const CALLS: usize = 20;
     let server = Server::new(|seen| {
         if seen.number < CALLS {
-            vec![Step::Hang]
+            vec![Step::Pause(100), Step::Reset]
         } else {
             yes("7")
         }
     })
     .await;
-    let api = api(&server.base());
+    let api = api_with(&server.base(), PATIENT);
     let mut calls: JoinSet<_> = (0..CALLS).map(|_| who(&api).into_future()).collect();
     while let Some(reply) = soon(calls.join_next()).await {
         assert_eq!(reply.unwrap(), Ok(7));

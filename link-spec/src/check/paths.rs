@@ -1,8 +1,9 @@
-//! Rules for the paths of all routes together: a request has one route, by its path alone.
+//! Rules for the paths of all routes together: a request has one path of the file.
 //!
-//! A router takes the literal where a literal and a parameter both fit. That is safe while some
-//! other segment tells the two paths apart. It is not when one request fits both: then the value
-//! of a parameter decides which route runs, and some value can never be asked for.
+//! The router looks at the path first, and at the method only then; where a literal and a
+//! parameter both fit, it takes the literal. That is safe while some other segment tells the two
+//! paths apart. It is not when one request fits both: then the value of a parameter decides which
+//! route runs, or, with two methods, that none does, and some value can never be asked for.
 
 use crate::{
     draft::{Draft, DraftRoute},
@@ -85,8 +86,7 @@ pub(super) fn no_two_are_the_same(draft: &Draft<'_>, problems: &mut Problems) {
 pub(super) fn none_shadows_another(draft: &Draft<'_>, problems: &mut Problems) {
     for (before, one) in pairs(draft) {
         let (theirs, ours) = (&before.path.segments, &one.path.segments);
-        let shadows = before.method == one.method
-            && theirs.len() == ours.len()
+        let shadows = theirs.len() == ours.len()
             && !same_shape(theirs, ours)
             && theirs
                 .iter()
@@ -94,8 +94,7 @@ pub(super) fn none_shadows_another(draft: &Draft<'_>, problems: &mut Problems) {
                 .all(|(theirs, ours)| both_fit(theirs, ours));
         if shadows {
             let message = format!(
-                "`{} {}` fits this path and that of the route `{}` (line {})",
-                one.method,
+                "`{}` fits this path and that of the route `{}` (line {})",
                 common(theirs, ours),
                 *before.route.name,
                 line(draft, before.route)
@@ -142,7 +141,7 @@ pub(super) fn a_place_has_one_name(draft: &Draft<'_>, problems: &mut Problems) {
                     line(draft, before.route)
                 );
                 let help = format!(
-                    "write `{{{}}}`: a router knows one name for one place",
+                    "write `{{{}}}`: one place in the paths has one name",
                     **theirs
                 );
                 problems.add_with_help(RuleId::ParameterNamesDiffer, ours.place, message, help);

@@ -160,7 +160,7 @@ fn a_literal_beside_a_parameter_is_right_when_a_later_literal_tells_them_apart()
     let text = "[link]\nname = \"riff\"\nline = \"1.0\"\n[budgets]\nb = \"5s\"\n\
                 [routes.tail]\nkind = \"stream\"\npath = \"GET /v1/threads/{thread}/tail\"\n\
                 [routes.all]\nkind = \"stream\"\npath = \"GET /v1/threads/all/changes\"\n\
-                [routes.sweep]\nkind = \"command\"\npath = \"POST /v1/threads/all/tail\"\n\
+                [routes.sweep]\nkind = \"command\"\npath = \"POST /v1/threads/all/sweep\"\n\
                 budget = \"b\"\n";
     assert!(
         parse(text, "link.toml").is_ok(),

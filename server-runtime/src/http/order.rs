@@ -134,11 +134,11 @@ fn call<S: State>(
         return Ok(None);
     }
     let (name, headers) = (&server.names.call, &head.headers);
+    let attempt = attempt(&server.names.attempt, headers)?;
     let Some(id) = one(headers, name)? else {
         return Ok(None);
     };
     let id: CallId = id.parse().map_err(|why| bad(name, why))?;
-    let attempt = attempt(&server.names.attempt, headers)?;
     Ok(Some(Call {
         caller: caller.clone(),
         id,

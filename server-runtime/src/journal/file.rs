@@ -179,17 +179,21 @@ fn failed(doing: &'static str, path: &Path, source: io::Error) -> JournalError {
     }
 }
 
-/// Makes the directory durable where it is new.
+/// Makes the directory, and each one above it that is missing, and makes all of them durable.
 fn create_dir(dir: &Path) -> Result<(), JournalError> {
-    if dir.is_dir() {
-        return Ok(());
-    }
+    let missing: Vec<&Path> = dir
+        .ancestors()
+        .take_while(|above| !above.as_os_str().is_empty() && !above.is_dir())
+        .collect();
     std::fs::create_dir_all(dir).map_err(|source| failed("creating", dir, source))?;
-    match dir.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => sync_dir(Path::new(".")),
-        Some(parent) => sync_dir(parent),
-        None => Ok(()),
+    for made in missing {
+        match made.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => sync_dir(Path::new("."))?,
+            Some(parent) => sync_dir(parent)?,
+            None => {}
+        }
     }
+    Ok(())
 }
 
 /// A new file, a removed one and a rename are durable only after this.

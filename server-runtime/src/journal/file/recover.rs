@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File, OpenOptions},
     io::{Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -41,10 +42,12 @@ impl Tail {
         })?;
         let salt = u32::from_le_bytes(salt);
         let create = || {
+            // What people say to each other is not for every user of the machine.
             let mut file = OpenOptions::new()
                 .read(true)
                 .write(true)
                 .create_new(true)
+                .mode(0o600)
                 .open(&path)?;
             file.write_all(
                 &Header {

@@ -6,9 +6,6 @@
     clippy::print_stdout,
     reason = "a helper of a test may stop at what it did not expect, and shows what it saw"
 )]
-    clippy::unwrap_used,
-    reason = "a helper of a test may stop at what it did not expect"
-)]
 
 use std::{
     path::Path,
