@@ -21,7 +21,10 @@ pub(crate) fn read(name: &str, source_file: Option<PathBuf>) -> Result<(PathBuf,
             Err(error) => return Err(Missing::Unreadable { path, error }),
         }
     }
-    Err(Missing::Nowhere { name: name.into(), starts: first_of_each(&tried) })
+    Err(Missing::Nowhere {
+        name: name.into(),
+        starts: first_of_each(&tried),
+    })
 }
 
 fn candidates(name: &str, source_file: Option<PathBuf>) -> Vec<PathBuf> {

@@ -27,11 +27,17 @@ pub(crate) fn riff_link(args: TokenStream, item: TokenStream) -> TokenStream {
         Err(report) => {
             let path = path.to_string_lossy();
             // The next try must read the file again, although this one made nothing of it.
-            let track = quote!(const _: &[u8] = ::core::include_bytes!(#path););
+            let track = quote!(
+                const _: &[u8] = ::core::include_bytes!(#path);
+            );
             return with_errors(quote!(#item #track), &of_report(&args, &report));
         }
     };
-    let options = Options { facade: args.facade, track: Some(path), sides: Sides::AsBuilt };
+    let options = Options {
+        facade: args.facade,
+        track: Some(path),
+        sides: Sides::AsBuilt,
+    };
     let expanded = link_spec::expand(&spec, &parsed, &options);
     match expanded.faults {
         None => expanded.code,

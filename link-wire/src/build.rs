@@ -39,7 +39,12 @@ impl<'a> Build<'a> {
         let line = fields.next()?;
         parse_line(line)?;
         let mut known = || fields.next().filter(|&field| field != "-");
-        Some(Self { line, version: known().unwrap_or("-"), commit: known(), time: known() })
+        Some(Self {
+            line,
+            version: known().unwrap_or("-"),
+            commit: known(),
+            time: known(),
+        })
     }
 
     /// Whether a client of this build may talk to a server of that one.
@@ -62,8 +67,18 @@ impl<'a> Build<'a> {
 
 impl fmt::Display for Build<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, version, commit, time } = self;
-        write!(f, "{line} {version} {} {}", commit.unwrap_or("-"), time.unwrap_or("-"))
+        let Self {
+            line,
+            version,
+            commit,
+            time,
+        } = self;
+        write!(
+            f,
+            "{line} {version} {} {}",
+            commit.unwrap_or("-"),
+            time.unwrap_or("-")
+        )
     }
 }
 
@@ -81,16 +96,29 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Build<'_> {
-        Build { line, version: "0.1.0", commit: None, time: None }
+        Build {
+            line,
+            version: "0.1.0",
+            commit: None,
+            time: None,
+        }
     }
 
     #[test]
     fn a_header_reads_back() {
-        let build = Build { line: "1.0", version: "0.4.2", commit: Some("9fceb02"), time: None };
+        let build = Build {
+            line: "1.0",
+            version: "0.4.2",
+            commit: Some("9fceb02"),
+            time: None,
+        };
         assert_eq!(build.to_string(), "1.0 0.4.2 9fceb02 -");
         assert_eq!(Build::parse(&build.to_string()), Some(build));
         assert_eq!(Build::parse("1.0").map(|b| b.version), Some("-"));
-        assert_eq!(Build::parse("1.0 2 3 4 5 6").and_then(|b| b.time), Some("4"));
+        assert_eq!(
+            Build::parse("1.0 2 3 4 5 6").and_then(|b| b.time),
+            Some("4")
+        );
     }
 
     #[test]
@@ -111,7 +139,11 @@ mod tests {
             ("2.0", "1.9", Fit::ServerOld),
             ("x", "1.0", Fit::Unreadable),
         ] {
-            assert_eq!(of(client).fits_server(&of(server)), fit, "{client} to {server}");
+            assert_eq!(
+                of(client).fits_server(&of(server)),
+                fit,
+                "{client} to {server}"
+            );
         }
     }
 }

@@ -46,7 +46,10 @@ impl FromStr for CallId {
         if text.len() > Self::MOST {
             return Err(InvalidCallId::Long { len: text.len() });
         }
-        match text.char_indices().find(|&(_, c)| !c.is_ascii_graphic() || c == ',') {
+        match text
+            .char_indices()
+            .find(|&(_, c)| !c.is_ascii_graphic() || c == ',')
+        {
             Some((at, _)) => Err(InvalidCallId::Character { at }),
             None => Ok(Self(text.into())),
         }
@@ -114,9 +117,22 @@ mod tests {
     fn the_bounds_hold() {
         assert_eq!("".parse::<CallId>(), Err(InvalidCallId::Empty));
         assert!("x".repeat(128).parse::<CallId>().is_ok());
-        assert_eq!("x".repeat(129).parse::<CallId>(), Err(InvalidCallId::Long { len: 129 }));
-        for (text, at) in [("a b", 1), ("a,b", 1), ("\u{80}", 0), ("ab\t", 2), ("a\u{7f}", 1)] {
-            assert_eq!(text.parse::<CallId>(), Err(InvalidCallId::Character { at }), "{text:?}");
+        assert_eq!(
+            "x".repeat(129).parse::<CallId>(),
+            Err(InvalidCallId::Long { len: 129 })
+        );
+        for (text, at) in [
+            ("a b", 1),
+            ("a,b", 1),
+            ("\u{80}", 0),
+            ("ab\t", 2),
+            ("a\u{7f}", 1),
+        ] {
+            assert_eq!(
+                text.parse::<CallId>(),
+                Err(InvalidCallId::Character { at }),
+                "{text:?}"
+            );
         }
     }
 }

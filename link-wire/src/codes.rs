@@ -71,8 +71,18 @@ mod tests {
     fn each_code_has_a_name_of_its_own_and_a_status_of_a_no() {
         for (n, code) in Code::ALL.iter().enumerate() {
             assert!((400..600).contains(&code.status()), "{code}");
-            assert!(code.as_str().bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{code}");
-            assert!(Code::ALL[..n].iter().all(|other| other.as_str() != code.as_str()), "{code}");
+            assert!(
+                code.as_str()
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b == b'_'),
+                "{code}"
+            );
+            assert!(
+                Code::ALL[..n]
+                    .iter()
+                    .all(|other| other.as_str() != code.as_str()),
+                "{code}"
+            );
         }
     }
 }

@@ -53,7 +53,10 @@ mod tests {
     #[test]
     fn a_problem_of_another_maker_needs_a_status_and_a_code_only() {
         let read: Problem = serde_json::from_str(r#"{"status":409,"code":"held"}"#).unwrap();
-        assert_eq!((read.kind.as_str(), read.detail.as_str()), ("about:blank", ""));
+        assert_eq!(
+            (read.kind.as_str(), read.detail.as_str()),
+            ("about:blank", "")
+        );
     }
 
     #[test]

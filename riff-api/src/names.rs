@@ -63,9 +63,18 @@ name! {
 }
 
 fn check(text: &str) -> Result<(), InvalidName> {
-    let first = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
-    let rest = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-    if first && rest && text.len() <= 64 { Ok(()) } else { Err(InvalidName { text: text.into() }) }
+    let first = text
+        .bytes()
+        .next()
+        .is_some_and(|b| b.is_ascii_alphanumeric());
+    let rest = text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+    if first && rest && text.len() <= 64 {
+        Ok(())
+    } else {
+        Err(InvalidName { text: text.into() })
+    }
 }
 
 /// A text that names no thread and no item.
@@ -95,9 +104,21 @@ mod tests {
     #[test]
     fn a_name_can_stand_in_a_path() {
         for good in ["general", "issue-12", "a", "v1.2_x", &"x".repeat(64)] {
-            assert_eq!(good.parse::<Thread>().map(String::from), Ok(good.to_owned()));
+            assert_eq!(
+                good.parse::<Thread>().map(String::from),
+                Ok(good.to_owned())
+            );
         }
-        for bad in ["", "..", ".hidden", "a/b", "a b", "ä", "-x", &"x".repeat(65)] {
+        for bad in [
+            "",
+            "..",
+            ".hidden",
+            "a/b",
+            "a b",
+            "ä",
+            "-x",
+            &"x".repeat(65),
+        ] {
             assert!(bad.parse::<ItemId>().is_err(), "{bad:?}");
         }
     }
@@ -105,6 +126,9 @@ mod tests {
     #[test]
     fn json_takes_no_other_name() {
         assert!(serde_json::from_str::<Thread>("\"a/b\"").is_err());
-        assert_eq!(serde_json::from_str("\"ab\"").ok(), "ab".parse::<Thread>().ok());
+        assert_eq!(
+            serde_json::from_str("\"ab\"").ok(),
+            "ab".parse::<Thread>().ok()
+        );
     }
 }

@@ -40,11 +40,11 @@
 //! A crate that declares a link needs neither: what the macros make for a side is left out when
 //! the side is not there.
 
+pub use link_macros::{__handlers, riff_handlers, riff_link, riff_route};
 #[cfg(feature = "client")]
 pub use link_runtime as client;
 #[cfg(feature = "client")]
 pub use link_runtime::link;
-pub use link_macros::{__handlers, riff_handlers, riff_link, riff_route};
 pub use link_wire::{
     After, Attempts, Budget, Build, CallId, Caller, Code, Cursor, Headers, InvalidCallId,
     InvalidCaller, Kind, Limits, Page, PathValue, Position, Problem, Route, Service, UnixMillis,

@@ -59,7 +59,10 @@ struct Tail<T> {
 
 impl<T> Default for Tail<T> {
     fn default() -> Self {
-        Self { newest: 0, kept: VecDeque::new() }
+        Self {
+            newest: 0,
+            kept: VecDeque::new(),
+        }
     }
 }
 
@@ -82,7 +85,11 @@ impl<T: Clone> Tail<T> {
         let skip = usize::try_from(after.saturating_sub(dropped)).unwrap_or(usize::MAX);
         let mut rest = self.kept.iter().skip(skip);
         let items = rest.by_ref().take(PAGE).cloned().collect();
-        Page { items, lost: dropped.saturating_sub(after), more: rest.next().is_some() }
+        Page {
+            items,
+            lost: dropped.saturating_sub(after),
+            more: rest.next().is_some(),
+        }
     }
 }
 
@@ -94,12 +101,26 @@ impl State for Board {
         self.changes.push(record.change.seen(by, at));
         match &record.change.event {
             Event::Posted { thread, seq, text } => {
-                let message =
-                    Message { seq: *seq, by: by.clone(), at, text: text.clone() };
-                self.threads.entry(thread.clone()).or_default().messages.push(message);
+                let message = Message {
+                    seq: *seq,
+                    by: by.clone(),
+                    at,
+                    text: text.clone(),
+                };
+                self.threads
+                    .entry(thread.clone())
+                    .or_default()
+                    .messages
+                    .push(message);
             }
             Event::Claimed { item } => {
-                self.items.insert(item.clone(), Hold { by: by.clone(), since: at });
+                self.items.insert(
+                    item.clone(),
+                    Hold {
+                        by: by.clone(),
+                        since: at,
+                    },
+                );
             }
             Event::Released { item } => {
                 self.items.remove(item);
@@ -119,16 +140,47 @@ mod tests {
     #[test]
     fn a_page_has_what_came_after_and_says_what_is_lost() {
         let mut tail = Tail::default();
-        assert_eq!(tail.page(0), Page { items: vec![], lost: 0, more: false });
+        assert_eq!(
+            tail.page(0),
+            Page {
+                items: vec![],
+                lost: 0,
+                more: false
+            }
+        );
         for number in 1..=(KEPT as u64 + 5) {
             tail.push(number);
         }
         let page = tail.page(0);
-        assert_eq!((page.items[0], page.items.len(), page.lost, page.more), (6, PAGE, 5, true));
+        assert_eq!(
+            (page.items[0], page.items.len(), page.lost, page.more),
+            (6, PAGE, 5, true)
+        );
         let newest = KEPT as u64 + 5;
-        assert_eq!(tail.page(newest - 1), Page { items: vec![newest], lost: 0, more: false });
-        assert_eq!(tail.page(newest), Page { items: vec![], lost: 0, more: false });
-        assert_eq!(tail.page(u64::MAX), Page { items: vec![], lost: 0, more: false });
+        assert_eq!(
+            tail.page(newest - 1),
+            Page {
+                items: vec![newest],
+                lost: 0,
+                more: false
+            }
+        );
+        assert_eq!(
+            tail.page(newest),
+            Page {
+                items: vec![],
+                lost: 0,
+                more: false
+            }
+        );
+        assert_eq!(
+            tail.page(u64::MAX),
+            Page {
+                items: vec![],
+                lost: 0,
+                more: false
+            }
+        );
         let exactly = tail.page(newest - PAGE as u64);
         assert_eq!((exactly.items.len(), exactly.more), (PAGE, false));
     }

@@ -7,7 +7,9 @@ use riff_link::UnixMillis;
 /// Now, by the clock of this machine.
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]
 pub fn now() -> UnixMillis {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     UnixMillis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 

@@ -155,8 +155,10 @@ async fn one(options: Options, api: &RiffApi) -> Result<(), End> {
         Command::Release { item } => release::release(api, json, &item).await,
         Command::History { thread, after } => history::history(api, json, &thread, after).await,
         Command::Ack { thread, seq } => ack::ack(api, json, &thread, seq).await,
-        Command::Tail { thread, after, limit } => {
-            tail::tail(api, json, &thread, after, limit).await
-        }
+        Command::Tail {
+            thread,
+            after,
+            limit,
+        } => tail::tail(api, json, &thread, after, limit).await,
     }
 }

@@ -53,6 +53,9 @@ mod tests {
 
     #[test]
     fn the_text_of_others_cannot_steer_a_terminal() {
-        assert_eq!(plain("a\u{1b}[31mb\r\n7 ann: c\td"), "a\u{fffd}[31mb\u{fffd}\n    7 ann: c d");
+        assert_eq!(
+            plain("a\u{1b}[31mb\r\n7 ann: c\td"),
+            "a\u{fffd}[31mb\u{fffd}\n    7 ann: c d"
+        );
     }
 }

@@ -53,13 +53,15 @@ pub(crate) fn run() -> Result<(), Stop> {
             .iter()
             .find(|(name, _)| name == word)
             .map(|(_, error)| error.as_str())
-            .ok_or_else(|| {
-                Stop::Failed(format!("README.md: the table has no row `{word}`"))
-            })?;
+            .ok_or_else(|| Stop::Failed(format!("README.md: the table has no row `{word}`")))?;
         let given = String::from_utf8_lossy(&output.stderr);
         let one = given.contains("due to 1 previous error");
         if output.status.success() || !one || !given.contains(error) {
-            return Err(failed(&format!("the route without its {word}"), error, &output));
+            return Err(failed(
+                &format!("the route without its {word}"),
+                error,
+                &output,
+            ));
         }
     }
     Ok(())
@@ -148,7 +150,10 @@ impl Package {
 fn manifest(shown: &str) -> String {
     let facade = shell::root().join("riff-link");
     let facade = facade.to_string_lossy().replace('\\', "/");
-    format!("{}\n[workspace]\n", shown.replace("\"../riff-link\"", &format!("\"{facade}\"")))
+    format!(
+        "{}\n[workspace]\n",
+        shown.replace("\"../riff-link\"", &format!("\"{facade}\""))
+    )
 }
 
 fn read(path: &Path) -> Result<String, Stop> {
@@ -179,7 +184,10 @@ fn block(page: &str, name: &str) -> Result<String, Stop> {
 
 /// The rows of the table behind a comment: the first cell, and the second without its backticks.
 fn table(page: &str, name: &str) -> Result<Vec<(String, String)>, Stop> {
-    let rows = after(page, name)?.lines().take_while(|line| line.starts_with('|')).skip(2);
+    let rows = after(page, name)?
+        .lines()
+        .take_while(|line| line.starts_with('|'))
+        .skip(2);
     Ok(rows
         .filter_map(|row| {
             let mut cells = row.split('|').skip(1).map(str::trim);

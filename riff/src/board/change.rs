@@ -19,7 +19,12 @@ pub struct Change {
 impl Change {
     /// The change as a watcher sees it.
     pub fn seen(&self, by: &Caller, at: UnixMillis) -> Changed {
-        Changed { number: self.number, by: by.clone(), at, event: self.event.clone() }
+        Changed {
+            number: self.number,
+            by: by.clone(),
+            at,
+            event: self.event.clone(),
+        }
     }
 }
 
@@ -31,7 +36,9 @@ mod tests {
     fn the_json_is_that_of_the_log() {
         let change = Change {
             number: 7,
-            event: Event::Claimed { item: "issue-12".parse().unwrap() },
+            event: Event::Claimed {
+                item: "issue-12".parse().unwrap(),
+            },
         };
         let json = serde_json::to_string(&change).unwrap();
         assert_eq!(json, r#"{"number":7,"claimed":{"item":"issue-12"}}"#);

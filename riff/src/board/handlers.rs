@@ -25,7 +25,9 @@ impl RiffHandlers for Board {
             .map(|present| Present {
                 caller: present.caller().clone(),
                 seen: present.seen(),
-                doing: present.signal::<Alive>().and_then(|alive| alive.doing.clone()),
+                doing: present
+                    .signal::<Alive>()
+                    .and_then(|alive| alive.doing.clone()),
                 holds: self.held_by(present.caller()),
             })
             .collect();
@@ -41,7 +43,11 @@ impl RiffHandlers for Board {
             .map(|(thread, posts)| {
                 let newest = posts.messages.newest;
                 let read = posts.read.get(cx.caller()).copied().unwrap_or(0);
-                ThreadInfo { thread: thread.clone(), newest, unread: newest.saturating_sub(read) }
+                ThreadInfo {
+                    thread: thread.clone(),
+                    newest,
+                    unread: newest.saturating_sub(read),
+                }
             })
             .collect();
         Ok(ThreadsReply { threads })
@@ -55,8 +61,15 @@ impl RiffHandlers for Board {
         query: After,
     ) -> Result<Page<Message>, Refusal> {
         // A thread begins with its first message, so one without any is empty, not unknown.
-        let none = Page { items: Vec::new(), lost: 0, more: false };
-        Ok(self.threads.get(&thread).map_or(none, |posts| posts.messages.page(query.after)))
+        let none = Page {
+            items: Vec::new(),
+            lost: 0,
+            more: false,
+        };
+        Ok(self
+            .threads
+            .get(&thread)
+            .map_or(none, |posts| posts.messages.page(query.after)))
     }
 
     #[riff_route]
@@ -78,8 +91,15 @@ impl RiffHandlers for Board {
                 format!("a message has 1 to {MOST_TEXT} bytes, this one has {len}"),
             ));
         }
-        let seq = self.threads.get(&thread).map_or(1, |posts| posts.messages.next());
-        let event = Event::Posted { thread, seq, text: body.text };
+        let seq = self
+            .threads
+            .get(&thread)
+            .map_or(1, |posts| posts.messages.next());
+        let event = Event::Posted {
+            thread,
+            seq,
+            text: body.text,
+        };
         Ok(Accepted::new(self.change(event), Posted { seq }))
     }
 
@@ -91,13 +111,23 @@ impl RiffHandlers for Board {
         _body: Claim,
     ) -> Result<Accepted<Change, Claimed>, Refusal> {
         match self.items.get(&item) {
-            Some(hold) if hold.by == *cx.caller() => {
-                Ok(Accepted::unchanged(Claimed { item, since: hold.since }))
-            }
-            Some(hold) => Err(Refusal::conflict("held", format!("{} holds {item}", hold.by))),
+            Some(hold) if hold.by == *cx.caller() => Ok(Accepted::unchanged(Claimed {
+                item,
+                since: hold.since,
+            })),
+            Some(hold) => Err(Refusal::conflict(
+                "held",
+                format!("{} holds {item}", hold.by),
+            )),
             None => {
                 let event = Event::Claimed { item: item.clone() };
-                Ok(Accepted::new(self.change(event), Claimed { item, since: cx.now() }))
+                Ok(Accepted::new(
+                    self.change(event),
+                    Claimed {
+                        item,
+                        since: cx.now(),
+                    },
+                ))
             }
         }
     }
@@ -114,8 +144,14 @@ impl RiffHandlers for Board {
                 let event = Event::Released { item: item.clone() };
                 Ok(Accepted::new(self.change(event), Released { item }))
             }
-            Some(hold) => Err(Refusal::conflict("held", format!("{} holds {item}", hold.by))),
-            None => Err(Refusal::conflict("not_held", format!("nobody holds {item}"))),
+            Some(hold) => Err(Refusal::conflict(
+                "held",
+                format!("{} holds {item}", hold.by),
+            )),
+            None => Err(Refusal::conflict(
+                "not_held",
+                format!("nobody holds {item}"),
+            )),
         }
     }
 
@@ -131,14 +167,23 @@ impl RiffHandlers for Board {
         if body.seq > newest {
             return Err(Refusal::invalid(
                 "not_posted",
-                format!("{thread} has {newest} messages, so {} cannot have been read", body.seq),
+                format!(
+                    "{thread} has {newest} messages, so {} cannot have been read",
+                    body.seq
+                ),
             ));
         }
-        let read = posts.and_then(|posts| posts.read.get(cx.caller())).copied().unwrap_or(0);
+        let read = posts
+            .and_then(|posts| posts.read.get(cx.caller()))
+            .copied()
+            .unwrap_or(0);
         if body.seq <= read {
             return Ok(Accepted::unchanged(Acked { seq: read }));
         }
-        let event = Event::Acked { thread, seq: body.seq };
+        let event = Event::Acked {
+            thread,
+            seq: body.seq,
+        };
         Ok(Accepted::new(self.change(event), Acked { seq: body.seq }))
     }
 
@@ -149,29 +194,43 @@ impl RiffHandlers for Board {
 
     #[riff_route]
     fn tail(&self, _cx: &Cx<'_>, thread: Thread) -> Result<Events<Change, Message>, Refusal> {
-        let newest = self.threads.get(&thread).map_or(0, |posts| posts.messages.newest);
-        Ok(Events::from(newest, move |record: &Record<Change>| match &record.change.event {
-            Event::Posted { thread: posted, seq, text } if *posted == thread => Some(Message {
-                seq: *seq,
-                by: record.by.clone(),
-                at: record.at,
-                text: text.clone(),
-            }),
-            _ => None,
-        }))
+        let newest = self
+            .threads
+            .get(&thread)
+            .map_or(0, |posts| posts.messages.newest);
+        Ok(Events::from(
+            newest,
+            move |record: &Record<Change>| match &record.change.event {
+                Event::Posted {
+                    thread: posted,
+                    seq,
+                    text,
+                } if *posted == thread => Some(Message {
+                    seq: *seq,
+                    by: record.by.clone(),
+                    at: record.at,
+                    text: text.clone(),
+                }),
+                _ => None,
+            },
+        ))
     }
 
     #[riff_route]
     fn watch(&self, _cx: &Cx<'_>) -> Result<Events<Change, Changed>, Refusal> {
-        Ok(Events::from(self.changes.newest, |record: &Record<Change>| {
-            Some(record.change.seen(&record.by, record.at))
-        }))
+        Ok(Events::from(
+            self.changes.newest,
+            |record: &Record<Change>| Some(record.change.seen(&record.by, record.at)),
+        ))
     }
 }
 
 impl Board {
     fn change(&self, event: Event) -> Change {
-        Change { number: self.changes.next(), event }
+        Change {
+            number: self.changes.next(),
+            event,
+        }
     }
 
     fn held_by(&self, caller: &riff_link::Caller) -> Vec<ItemId> {

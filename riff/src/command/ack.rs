@@ -10,5 +10,8 @@ pub(super) async fn ack(api: &RiffApi, json: bool, thread: &Thread, seq: u64) ->
     if json {
         return Ok(output::json(&acked)?);
     }
-    Ok(output::data(format_args!("read {thread} up to {}", acked.seq))?)
+    Ok(output::data(format_args!(
+        "read {thread} up to {}",
+        acked.seq
+    ))?)
 }

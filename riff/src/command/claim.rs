@@ -11,5 +11,7 @@ pub(super) async fn claim(api: &RiffApi, json: bool, item: &ItemId) -> Result<()
         return Ok(output::json(&claimed)?);
     }
     let since = when(claimed.since, now());
-    Ok(output::data(format_args!("{item} is yours, since {since}"))?)
+    Ok(output::data(format_args!(
+        "{item} is yours, since {since}"
+    ))?)
 }

@@ -48,10 +48,14 @@ impl From<CallError> for End {
                 Self::Unreachable(format!("riff-server did not get it: {cause}"))
             }
             // A query changes nothing, so nobody has to know whether it ran.
-            CallError::Unknown { call: None, cause, .. } => {
-                Self::Unreachable(format!("no answer: {cause}"))
-            }
-            CallError::Unknown { call: Some(call), cause, .. } => Self::Unknown(format!(
+            CallError::Unknown {
+                call: None, cause, ..
+            } => Self::Unreachable(format!("no answer: {cause}")),
+            CallError::Unknown {
+                call: Some(call),
+                cause,
+                ..
+            } => Self::Unknown(format!(
                 "it may have run, or not: {cause}\n\
                  look before you do it again; the server knows the call as {call}"
             )),

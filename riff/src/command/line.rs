@@ -3,9 +3,7 @@
 use std::{future::IntoFuture, time::Duration};
 
 use riff_api::{RIFF, RiffApi};
-use riff_link::{
-    client::{CallError, State, link_line},
-};
+use riff_link::client::{CallError, State, link_line};
 use tokio::sync::watch;
 
 use super::end::End;
@@ -45,7 +43,11 @@ impl Line {
     pub(super) fn new(api: &RiffApi) -> Self {
         let state = api.link().state();
         let before = state.borrow().clone();
-        Self { peer: api.link().base().to_owned(), state, before }
+        Self {
+            peer: api.link().base().to_owned(),
+            state,
+            before,
+        }
     }
 
     /// Shows each change, for ever.

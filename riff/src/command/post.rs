@@ -15,5 +15,8 @@ pub(super) async fn post(
     if json {
         return Ok(output::json(&posted)?);
     }
-    Ok(output::data(format_args!("posted as {} of {thread}", posted.seq))?)
+    Ok(output::data(format_args!(
+        "posted as {} of {thread}",
+        posted.seq
+    ))?)
 }

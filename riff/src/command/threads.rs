@@ -15,7 +15,10 @@ pub(super) async fn threads(api: &RiffApi, json: bool) -> Result<(), End> {
             0 => String::new(),
             unread => format!(", {unread} unread"),
         };
-        output::data(format_args!("{}: {} messages{unread}", info.thread, info.newest))?;
+        output::data(format_args!(
+            "{}: {} messages{unread}",
+            info.thread, info.newest
+        ))?;
     }
     Ok(())
 }

@@ -11,10 +11,16 @@ pub(super) fn when(at: UnixMillis, now: UnixMillis) -> String {
 fn spoken(at: UnixMillis, now: UnixMillis, zone: &TimeZone) -> String {
     let zoned = |ms: UnixMillis| {
         let ms = i64::try_from(ms.0).unwrap_or(i64::MAX);
-        Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX).to_zoned_datetime(zone.clone())
+        Timestamp::from_millisecond(ms)
+            .unwrap_or(Timestamp::MAX)
+            .to_zoned_datetime(zone.clone())
     };
     let (at, now) = (zoned(at), zoned(now));
-    let form = if at.date() == now.date() { "%H:%M:%S" } else { "%Y-%m-%d %H:%M" };
+    let form = if at.date() == now.date() {
+        "%H:%M:%S"
+    } else {
+        "%Y-%m-%d %H:%M"
+    };
     at.strftime(form).to_string()
 }
 

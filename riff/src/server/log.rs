@@ -10,7 +10,11 @@ use crate::output;
 pub(super) fn show(dir: &Path, json: bool) -> Result<(), String> {
     for record in log::read(dir).map_err(|error| error.to_string())? {
         let record = record.map_err(|error| error.to_string())?;
-        let done = if json { output::json(&object(record)) } else { output::data(line(&record)) };
+        let done = if json {
+            output::json(&object(record))
+        } else {
+            output::data(line(&record))
+        };
         done.map_err(|error| error.to_string())?;
     }
     Ok(())
@@ -36,7 +40,16 @@ fn object(record: Logged) -> Value {
 }
 
 fn line(record: &Logged) -> String {
-    let Logged { position, by, command, call, attempt, change, outcome, .. } = record;
+    let Logged {
+        position,
+        by,
+        command,
+        call,
+        attempt,
+        change,
+        outcome,
+        ..
+    } = record;
     let time = crate::clock::utc(record.at);
     let mut line = format!("{position} {time} {by} {command} {call}");
     if *attempt > 1 {
@@ -48,7 +61,10 @@ fn line(record: &Logged) -> String {
     match outcome {
         Some(LoggedOutcome::Reply(reply)) => line.push_str(&format!(" -> {reply}")),
         Some(LoggedOutcome::Refused(refusal)) => {
-            line.push_str(&format!(" -> refused: {} ({})", refusal.detail, refusal.code));
+            line.push_str(&format!(
+                " -> refused: {} ({})",
+                refusal.detail, refusal.code
+            ));
         }
         None => {}
     }

@@ -16,7 +16,8 @@ pub(super) fn serve(dir: &Path, listen: SocketAddr) -> Result<(), String> {
     tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("RIFF_LOG").unwrap_or_else(|_| "warn".into()),
+            tracing_subscriber::EnvFilter::try_from_env("RIFF_LOG")
+                .unwrap_or_else(|_| "warn".into()),
         )
         .init();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -41,7 +42,9 @@ async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), String> {
     }
     let engine = Engine::open(journal, Board::default()).map_err(|error| error.to_string())?;
     tell_opened(engine.opened());
-    let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
+    let listener = TcpListener::bind(listen)
+        .await
+        .map_err(|error| cannot_listen(listen, &error))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     output::data(format_args!("listening on {address}")).map_err(|error| error.to_string())?;
     let stop = async move {
@@ -52,7 +55,10 @@ async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), String> {
         output::talk("stopping");
     };
     let server = RiffServer::new(engine).authenticate(tokens);
-    server.serve(listener, stop).await.map_err(|error| error.to_string())
+    server
+        .serve(listener, stop)
+        .await
+        .map_err(|error| error.to_string())
 }
 
 /// What the start found. A tail that was cut is told: it held only what nobody was told of, but a
@@ -64,7 +70,10 @@ fn tell_opened(opened: &Opened) {
             cut.bytes, cut.place, cut.what
         ));
     }
-    output::talk(format_args!("the log has {} records of {} calls", opened.records, opened.calls));
+    output::talk(format_args!(
+        "the log has {} records of {} calls",
+        opened.records, opened.calls
+    ));
 }
 
 fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {

@@ -20,5 +20,7 @@ fn random_token() -> std::io::Result<String> {
     for half in &mut bytes {
         source.read_exact(half)?;
     }
-    Ok(bytes.map(|half| CallId::from_bytes(half).to_string()).concat())
+    Ok(bytes
+        .map(|half| CallId::from_bytes(half).to_string())
+        .concat())
 }

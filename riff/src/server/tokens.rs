@@ -31,7 +31,11 @@ pub(super) fn add(dir: &Path, caller: &Caller, token: &str) -> Result<(), String
     }
     let append = || -> io::Result<()> {
         // One write of a whole line, so that two of them at once do not mix.
-        let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)?;
         file.write_all(format!("{caller} {hex}\n").as_bytes())?;
         file.sync_all()
     };
@@ -58,11 +62,18 @@ impl TokenFile {
     pub(super) fn open(dir: &Path) -> Result<Self, String> {
         let path = dir.join(NAME);
         let known = Known::read(&path)?;
-        Ok(Self { path, known: Mutex::new(known) })
+        Ok(Self {
+            path,
+            known: Mutex::new(known),
+        })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).count == 0
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .count
+            == 0
     }
 }
 
@@ -90,7 +101,11 @@ impl Known {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
         };
-        let mut known = Self { tokens: Tokens::new(), count: 0, stamp };
+        let mut known = Self {
+            tokens: Tokens::new(),
+            count: 0,
+            stamp,
+        };
         for (n, line) in text.lines().enumerate() {
             let (caller, sha256) = parse(line).ok_or_else(|| {
                 format!(

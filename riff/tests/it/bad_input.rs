@@ -9,10 +9,14 @@ fn a_port_that_another_program_has() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let dir = Dir::new();
-    let (code, told) =
-        no(server().args(["serve", "--listen", &address, "--dir"]).arg(dir.path()));
+    let (code, told) = no(server()
+        .args(["serve", "--listen", &address, "--dir"])
+        .arg(dir.path()));
     assert_eq!(code, 1);
-    assert!(told.contains(&format!("cannot listen on {address}")), "{told}");
+    assert!(
+        told.contains(&format!("cannot listen on {address}")),
+        "{told}"
+    );
     assert!(told.contains("choose one with --listen"), "{told}");
 }
 
@@ -20,8 +24,9 @@ fn a_port_that_another_program_has() {
 fn a_directory_that_another_server_has() {
     let dir = Dir::new();
     let first = Server::start(&dir);
-    let (code, told) =
-        no(server().args(["serve", "--listen", "127.0.0.1:0", "--dir"]).arg(dir.path()));
+    let (code, told) = no(server()
+        .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
+        .arg(dir.path()));
     assert_eq!(code, 1);
     assert!(told.contains("in use by process"), "{told}");
     assert!(told.contains(&dir.path().display().to_string()), "{told}");
@@ -32,12 +37,19 @@ fn a_directory_that_another_server_has() {
 #[test]
 fn a_log_that_is_not_ours() {
     let dir = Dir::new();
-    fs::write(dir.segment(), "2026-12-01 12:00:00 GET /index.html 200, and so on, line by line")
-        .unwrap();
-    let (code, told) =
-        no(server().args(["serve", "--listen", "127.0.0.1:0", "--dir"]).arg(dir.path()));
+    fs::write(
+        dir.segment(),
+        "2026-12-01 12:00:00 GET /index.html 200, and so on, line by line",
+    )
+    .unwrap();
+    let (code, told) = no(server()
+        .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
+        .arg(dir.path()));
     assert_eq!(code, 1);
-    assert!(told.contains(&dir.segment().display().to_string()), "{told}");
+    assert!(
+        told.contains(&dir.segment().display().to_string()),
+        "{told}"
+    );
     assert!(told.contains("is no log of ours"), "{told}");
 }
 
@@ -52,10 +64,14 @@ fn a_flipped_bit_before_the_end_of_the_log() {
     let mut bytes = fs::read(dir.segment()).unwrap();
     bytes[60] ^= 1;
     fs::write(dir.segment(), bytes).unwrap();
-    let (code, told) =
-        no(server().args(["serve", "--listen", "127.0.0.1:0", "--dir"]).arg(dir.path()));
+    let (code, told) = no(server()
+        .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
+        .arg(dir.path()));
     assert_eq!(code, 1);
-    assert!(told.contains(&dir.segment().display().to_string()), "{told}");
+    assert!(
+        told.contains(&dir.segment().display().to_string()),
+        "{told}"
+    );
 }
 
 #[test]
@@ -77,9 +93,14 @@ fn no_token() {
 
 #[test]
 fn no_server() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let url = format!("http://{free}");
-    let (code, told) = no(client().env("RIFF_TOKEN", "x").args(["--server", &url, "who"]));
+    let (code, told) = no(client()
+        .env("RIFF_TOKEN", "x")
+        .args(["--server", &url, "who"]));
     assert_eq!(code, 5);
     assert!(told.contains("did not get it"), "{told}");
 }
@@ -87,7 +108,9 @@ fn no_server() {
 #[test]
 fn a_url_that_is_none() {
     for (url, hint) in [("riff.example", "http"), ("ftp://riff.example", "http")] {
-        let (code, told) = no(client().env("RIFF_TOKEN", "x").args(["--server", url, "who"]));
+        let (code, told) = no(client()
+            .env("RIFF_TOKEN", "x")
+            .args(["--server", url, "who"]));
         assert_eq!(code, 1, "{told}");
         assert!(told.contains(url) && told.contains(hint), "{told}");
     }

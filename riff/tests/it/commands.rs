@@ -12,16 +12,39 @@ fn people_post_and_read() {
     let dir = Dir::new();
     let (ann, ben) = (dir.token("ann"), dir.token("ben"));
     let server = Server::start(&dir);
-    assert_eq!(ok(server.riff(&ann).args(["post", "general", "hello"])), "posted as 1 of general\n");
-    assert_eq!(ok(server.riff(&ben).args(["post", "general", "hi"])), "posted as 2 of general\n");
+    assert_eq!(
+        ok(server.riff(&ann).args(["post", "general", "hello"])),
+        "posted as 1 of general\n"
+    );
+    assert_eq!(
+        ok(server.riff(&ben).args(["post", "general", "hi"])),
+        "posted as 2 of general\n"
+    );
     let history = ok(server.riff(&ben).args(["history", "general"]));
     let lines: Vec<&str> = history.lines().collect();
     assert_eq!(lines.len(), 2, "{history}");
-    assert!(lines[0].starts_with("1 ") && lines[0].ends_with(" ann: hello"), "{history}");
-    assert!(ok(server.riff(&ben).args(["history", "general", "--after", "1"])).starts_with("2 "));
-    assert_eq!(ok(server.riff(&ben).args(["threads"])), "general: 2 messages, 2 unread\n");
-    assert_eq!(ok(server.riff(&ben).args(["ack", "general", "2"])), "read general up to 2\n");
-    assert_eq!(ok(server.riff(&ben).args(["threads"])), "general: 2 messages\n");
+    assert!(
+        lines[0].starts_with("1 ") && lines[0].ends_with(" ann: hello"),
+        "{history}"
+    );
+    assert!(
+        ok(server
+            .riff(&ben)
+            .args(["history", "general", "--after", "1"]))
+        .starts_with("2 ")
+    );
+    assert_eq!(
+        ok(server.riff(&ben).args(["threads"])),
+        "general: 2 messages, 2 unread\n"
+    );
+    assert_eq!(
+        ok(server.riff(&ben).args(["ack", "general", "2"])),
+        "read general up to 2\n"
+    );
+    assert_eq!(
+        ok(server.riff(&ben).args(["threads"])),
+        "general: 2 messages\n"
+    );
     let who = ok(server.riff(&ann).args(["who", "--json"]));
     let who: serde_json::Value = serde_json::from_str(&who).unwrap();
     assert_eq!(who["present"][0]["caller"], "ann");
@@ -35,12 +58,24 @@ fn one_caller_at_a_time_holds_an_item() {
     let server = Server::start(&dir);
     assert!(ok(server.riff(&ann).args(["claim", "i1"])).starts_with("i1 is yours, since "));
     let (code, told) = no(server.riff(&ben).args(["claim", "i1"]));
-    assert_eq!((code, told.as_str()), (3, "riff: refused: ann holds i1 (held)\n"));
+    assert_eq!(
+        (code, told.as_str()),
+        (3, "riff: refused: ann holds i1 (held)\n")
+    );
     let (code, told) = no(server.riff(&ben).args(["release", "i1"]));
-    assert_eq!((code, told.as_str()), (3, "riff: refused: ann holds i1 (held)\n"));
-    assert_eq!(ok(server.riff(&ann).args(["release", "i1"])), "i1 is free\n");
+    assert_eq!(
+        (code, told.as_str()),
+        (3, "riff: refused: ann holds i1 (held)\n")
+    );
+    assert_eq!(
+        ok(server.riff(&ann).args(["release", "i1"])),
+        "i1 is free\n"
+    );
     let (code, told) = no(server.riff(&ann).args(["release", "i1"]));
-    assert_eq!((code, told.as_str()), (3, "riff: refused: nobody holds i1 (not_held)\n"));
+    assert_eq!(
+        (code, told.as_str()),
+        (3, "riff: refused: nobody holds i1 (not_held)\n")
+    );
     assert!(ok(server.riff(&ben).args(["claim", "i1"])).starts_with("i1 is yours, since "));
 }
 
@@ -66,7 +101,10 @@ fn a_tail_shows_what_is_posted_also_through_a_kill_of_the_server() {
     let server = Server::start_at(&dir, &address);
     ok(server.riff(&ann).args(["post", "general", "three"]));
     let last = lines.next().unwrap().unwrap();
-    assert!(last.contains("\"three\"") && last.contains("\"seq\":3"), "{last}");
+    assert!(
+        last.contains("\"three\"") && last.contains("\"seq\":3"),
+        "{last}"
+    );
     assert!(lines.next().is_none());
     assert!(tail.wait().unwrap().success());
 }

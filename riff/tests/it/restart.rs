@@ -8,7 +8,12 @@ use crate::world::{Dir, Server, ok, post};
 fn a_command_that_is_sent_again_after_a_kill_gets_the_first_reply() {
     let dir = Dir::new();
     let ann = dir.token("ann");
-    let request = post("/v1/threads/general/messages", &ann, "my-call", r#"{"text":"once"}"#);
+    let request = post(
+        "/v1/threads/general/messages",
+        &ann,
+        "my-call",
+        r#"{"text":"once"}"#,
+    );
     let server = Server::start(&dir);
     let first = server.raw(&request);
     assert!(first.starts_with("HTTP/1.1 200 OK"), "{first}");
@@ -18,7 +23,12 @@ fn a_command_that_is_sent_again_after_a_kill_gets_the_first_reply() {
     let again = server.raw(&request);
     assert!(again.contains("riff-repeat: 1"), "{again}");
     assert_eq!(body(&first), body(&again));
-    let other = post("/v1/threads/general/messages", &ann, "my-call", r#"{"text":"other"}"#);
+    let other = post(
+        "/v1/threads/general/messages",
+        &ann,
+        "my-call",
+        r#"{"text":"other"}"#,
+    );
     let other = server.raw(&other);
     assert!(other.starts_with("HTTP/1.1 422 "), "{other}");
     assert!(other.contains(r#""code":"call_reused""#), "{other}");
@@ -48,10 +58,16 @@ fn a_torn_end_of_the_log_is_cut_and_told() {
     let whole = fs::read(dir.segment()).unwrap();
     fs::write(dir.segment(), &whole[..whole.len() - 5]).unwrap();
     let server = Server::start(&dir);
-    assert_eq!(ok(server.riff(&ann).args(["threads"])), "general: 1 messages, 1 unread\n");
+    assert_eq!(
+        ok(server.riff(&ann).args(["threads"])),
+        "general: 1 messages, 1 unread\n"
+    );
     let (code, told) = server.stop();
     assert_eq!(code, Some(0));
-    assert!(told.contains("cut ") && told.contains("never acknowledged"), "{told}");
+    assert!(
+        told.contains("cut ") && told.contains("never acknowledged"),
+        "{told}"
+    );
 }
 
 fn body(reply: &str) -> &str {

@@ -20,15 +20,28 @@ impl Dir {
     }
 
     pub(crate) fn token(&self, caller: &str) -> String {
-        let output = server().arg("token").arg(caller).arg("--dir").arg(self.path()).output().unwrap();
+        let output = server()
+            .arg("token")
+            .arg(caller)
+            .arg("--dir")
+            .arg(self.path())
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout).trim().to_owned()
     }
 
     pub(crate) fn log(&self) -> Vec<serde_json::Value> {
-        let output = server().args(["log", "--json", "--dir"]).arg(self.path()).output().unwrap();
+        let output = server()
+            .args(["log", "--json", "--dir"])
+            .arg(self.path())
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
-        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        text(&output.stdout)
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// The one segment of a short log.
@@ -40,7 +53,10 @@ impl Dir {
 /// The program `riff-server`.
 pub(crate) fn server() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_riff-server"));
-    command.env_remove("RIFF_DIR").env_remove("RIFF_LOG").stdin(Stdio::null());
+    command
+        .env_remove("RIFF_DIR")
+        .env_remove("RIFF_LOG")
+        .stdin(Stdio::null());
     command
 }
 
@@ -64,13 +80,23 @@ impl Server {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         let Some(address) = line.trim().strip_prefix("listening on ") else {
             let mut told = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+            child
+                .stderr
+                .take()
+                .unwrap()
+                .read_to_string(&mut told)
+                .unwrap();
             unreachable!("{line}{told}");
         };
-        Self { address: address.to_owned(), child }
+        Self {
+            address: address.to_owned(),
+            child,
+        }
     }
 
     /// SIGKILL: it gets no chance to end in order.
@@ -86,14 +112,21 @@ impl Server {
         assert!(sent.success());
         let status = self.child.wait().unwrap();
         let mut told = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut told)
+            .unwrap();
         (status.code(), told)
     }
 
     /// The program `riff`, as the caller of a token.
     pub(crate) fn riff(&self, token: &str) -> Command {
         let mut command = client();
-        command.env("RIFF_TOKEN", token).env("RIFF_SERVER", format!("http://{}", self.address));
+        command
+            .env("RIFF_TOKEN", token)
+            .env("RIFF_SERVER", format!("http://{}", self.address));
         command
     }
 
@@ -118,20 +151,32 @@ impl Drop for Server {
 /// The program `riff`, without a token.
 pub(crate) fn client() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_riff"));
-    command.env_remove("RIFF_TOKEN").env_remove("RIFF_SERVER").stdin(Stdio::null());
+    command
+        .env_remove("RIFF_TOKEN")
+        .env_remove("RIFF_SERVER")
+        .stdin(Stdio::null());
     command
 }
 
 /// Runs a command that must succeed; gives its data.
 pub(crate) fn ok(command: &mut Command) -> String {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
 /// Runs a command that must not; gives its exit code and its talk.
 pub(crate) fn no(command: &mut Command) -> (i32, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
     assert!(!status.success(), "{}{}", text(&stdout), text(&stderr));
     (status.code().unwrap(), text(&stderr))
 }

@@ -14,7 +14,10 @@ async fn each_post_runs_once_through(kind: Kind) {
     let running = Running::start(dir.path()).await;
     let seed = new_seed();
     println!("seed {seed}");
-    let plan = Plan { rate: 0.4, ..Plan::only(seed, &[kind]) };
+    let plan = Plan {
+        rate: 0.4,
+        ..Plan::only(seed, &[kind])
+    };
     let (proxy, api) = through(&running, plan, "ann");
     let thread: Thread = "general".parse().unwrap();
     for n in 1..=15 {
@@ -67,7 +70,10 @@ async fn a_refusal_reaches_its_caller_through_faults() {
     let item: ItemId = "i1".parse().unwrap();
     let (ann_proxy, ann) = through(&running, Plan::clean(1), "ann");
     ann.claim(&item, &Claim {}).await.unwrap();
-    let plan = Plan { rate: 0.5, ..Plan::only(new_seed(), &[Kind::CutBeforeReply]) };
+    let plan = Plan {
+        rate: 0.5,
+        ..Plan::only(new_seed(), &[Kind::CutBeforeReply])
+    };
     let (ben_proxy, ben) = through(&running, plan, "ben");
     for _ in 0..5 {
         match ben.claim(&item, &Claim {}).await {
@@ -87,13 +93,25 @@ async fn a_refusal_reaches_its_caller_through_faults() {
 async fn a_command_whose_budget_ends_in_silence_is_unknown() {
     let dir = tempfile::tempdir().unwrap();
     let running = Running::start(dir.path()).await;
-    let plan = Plan { rate: 1.0, ..Plan::only(1, &[Kind::Freeze]) };
+    let plan = Plan {
+        rate: 1.0,
+        ..Plan::only(1, &[Kind::Freeze])
+    };
     let (proxy, api) = through(&running, plan, "ann");
     let thread: Thread = "general".parse().unwrap();
-    let call = api.post(&thread, &Post { text: "hello".into() }).within(Duration::from_millis(900));
+    let call = api
+        .post(
+            &thread,
+            &Post {
+                text: "hello".into(),
+            },
+        )
+        .within(Duration::from_millis(900));
     let id = call.id().clone();
     match call.await {
-        Err(CallError::Unknown { call: Some(call), .. }) => assert_eq!(call, id),
+        Err(CallError::Unknown {
+            call: Some(call), ..
+        }) => assert_eq!(call, id),
         other => unreachable!("{other:?}"),
     }
     assert!(matches!(*api.link().state().borrow(), State::Down { .. }));
@@ -109,13 +127,21 @@ async fn a_command_whose_budget_ends_in_silence_is_unknown() {
 async fn a_query_and_a_signal_need_no_call_id() {
     let dir = tempfile::tempdir().unwrap();
     let running = Running::start(dir.path()).await;
-    let plan = Plan { rate: 0.4, ..Plan::only(new_seed(), &[Kind::CutBeforeReply]) };
+    let plan = Plan {
+        rate: 0.4,
+        ..Plan::only(new_seed(), &[Kind::CutBeforeReply])
+    };
     let (proxy, api) = through(&running, plan, "ann");
     let doing = Some("testing".to_owned());
     // A heartbeat is one try, so it may fail: the next one comes a period later.
     let mut heard = false;
     for _ in 0..20 {
-        heard |= api.alive(&Alive { doing: doing.clone() }).await.is_ok();
+        heard |= api
+            .alive(&Alive {
+                doing: doing.clone(),
+            })
+            .await
+            .is_ok();
     }
     assert!(heard);
     let who = api.who(&Who {}).await.unwrap();
@@ -130,10 +156,18 @@ async fn a_query_and_a_signal_need_no_call_id() {
 async fn a_dropped_call_does_not_undo_the_command() {
     let dir = tempfile::tempdir().unwrap();
     let running = Running::start(dir.path()).await;
-    let plan = Plan { rate: 1.0, ..Plan::only(1, &[Kind::Freeze]) };
+    let plan = Plan {
+        rate: 1.0,
+        ..Plan::only(1, &[Kind::Freeze])
+    };
     let (proxy, api) = through(&running, plan, "ann");
     let thread: Thread = "general".parse().unwrap();
-    let call = api.post(&thread, &Post { text: "hello".into() });
+    let call = api.post(
+        &thread,
+        &Post {
+            text: "hello".into(),
+        },
+    );
     let dropped = tokio::time::timeout(Duration::from_millis(300), call.into_future()).await;
     assert!(dropped.is_err());
     proxy.stop().await.unwrap();

@@ -30,10 +30,16 @@ async fn a_call_id_of_their_own_is_run_once() {
     let first = send(running.address, headers, r#"{"text":"hello"}"#).await;
     let again = send(running.address, headers, r#"{"text":"hello"}"#).await;
     assert!(first.ends_with(r#"{"seq":1}"#), "{first}");
-    assert!(again.ends_with(r#"{"seq":1}"#) && again.contains("riff-repeat: 1"), "{again}");
+    assert!(
+        again.ends_with(r#"{"seq":1}"#) && again.contains("riff-repeat: 1"),
+        "{again}"
+    );
     let other_caller = "authorization: Bearer ben\r\nriff-call: order-7\r\n";
     let other = send(running.address, other_caller, r#"{"text":"hello"}"#).await;
-    assert!(other.ends_with(r#"{"seq":2}"#) && !other.contains("riff-repeat"), "{other}");
+    assert!(
+        other.ends_with(r#"{"seq":2}"#) && !other.contains("riff-repeat"),
+        "{other}"
+    );
     running.stop().await;
     assert_eq!(posted(dir.path()).len(), 2);
 }
@@ -45,23 +51,61 @@ async fn each_fault_of_a_request_is_a_problem_with_the_build_header() {
     let ann = "authorization: Bearer ann\r\n";
     let table = [
         ("", r#"{"text":"x"}"#, 401, "unauthenticated"),
-        ("authorization: Bearer nobody\r\n", r#"{"text":"x"}"#, 401, "unauthenticated"),
-        (&format!("{ann}riff-call: a,b\r\n"), r#"{"text":"x"}"#, 400, "bad_request"),
-        (&format!("{ann}riff-call: a\r\nriff-call: b\r\n"), r#"{"text":"x"}"#, 400, "bad_request"),
-        (&format!("{ann}riff-try: 0\r\n"), r#"{"text":"x"}"#, 400, "bad_request"),
-        (&format!("{ann}riff-build: 9.0\r\n"), r#"{"text":"x"}"#, 412, "other_build"),
+        (
+            "authorization: Bearer nobody\r\n",
+            r#"{"text":"x"}"#,
+            401,
+            "unauthenticated",
+        ),
+        (
+            &format!("{ann}riff-call: a,b\r\n"),
+            r#"{"text":"x"}"#,
+            400,
+            "bad_request",
+        ),
+        (
+            &format!("{ann}riff-call: a\r\nriff-call: b\r\n"),
+            r#"{"text":"x"}"#,
+            400,
+            "bad_request",
+        ),
+        (
+            &format!("{ann}riff-try: 0\r\n"),
+            r#"{"text":"x"}"#,
+            400,
+            "bad_request",
+        ),
+        (
+            &format!("{ann}riff-build: 9.0\r\n"),
+            r#"{"text":"x"}"#,
+            412,
+            "other_build",
+        ),
         (ann, r#"{"txt":"x"}"#, 400, "bad_request"),
         (ann, "no json", 400, "bad_request"),
         (ann, r#"{"text":""}"#, 422, "text_length"),
     ];
     for (headers, body, status, code) in table {
         let reply = send(running.address, headers, body).await;
-        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{headers}{body}\n{reply}");
-        assert!(reply.contains(&format!(r#""code":"{code}""#)), "{headers}{body}\n{reply}");
+        assert!(
+            reply.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{headers}{body}\n{reply}"
+        );
+        assert!(
+            reply.contains(&format!(r#""code":"{code}""#)),
+            "{headers}{body}\n{reply}"
+        );
         assert!(reply.contains("riff-build: 1.0 "), "{reply}");
-        assert!(reply.contains("content-type: application/problem+json"), "{reply}");
+        assert!(
+            reply.contains("content-type: application/problem+json"),
+            "{reply}"
+        );
         // Only the handler's no is a refusal of the command.
-        assert_eq!(reply.contains("riff-refused: "), code == "text_length", "{reply}");
+        assert_eq!(
+            reply.contains("riff-refused: "),
+            code == "text_length",
+            "{reply}"
+        );
     }
     running.stop().await;
     assert!(posted(dir.path()).is_empty());

@@ -14,7 +14,10 @@ async fn a_tail_through_cuts_gives_each_message_once_in_order() {
     let running = Running::start(dir.path()).await;
     let seed = new_seed();
     println!("seed {seed}");
-    let plan = Plan { stream_rate: 0.9, ..Plan::only(seed, &[Kind::CutStream]) };
+    let plan = Plan {
+        stream_rate: 0.9,
+        ..Plan::only(seed, &[Kind::CutStream])
+    };
     let (proxy, api) = through(&running, plan, "ann");
     let thread: Thread = "general".parse().unwrap();
     let mut tail = api.tail(&thread).after(0);
@@ -50,14 +53,34 @@ async fn a_stream_from_now_on_loses_nothing_of_a_break_before_its_first_event() 
     let running = Running::start(dir.path()).await;
     let thread: Thread = "general".parse().unwrap();
     let poster = at(running.address, "ben");
-    poster.post(&thread, &Post { text: "before".into() }).await.unwrap();
+    poster
+        .post(
+            &thread,
+            &Post {
+                text: "before".into(),
+            },
+        )
+        .await
+        .unwrap();
     let (proxy, api) = through(&running, Plan::clean(1), "ann");
     let mut tail = api.tail(&thread);
     // Opens the stream; there is nothing to come yet.
-    assert!(tokio::time::timeout(Duration::from_millis(500), tail.next()).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_millis(500), tail.next())
+            .await
+            .is_err()
+    );
     let address = proxy.address();
     proxy.stop().await.unwrap();
-    poster.post(&thread, &Post { text: "meanwhile".into() }).await.unwrap();
+    poster
+        .post(
+            &thread,
+            &Post {
+                text: "meanwhile".into(),
+            },
+        )
+        .await
+        .unwrap();
     let listener = tokio::net::TcpListener::bind(address).await.unwrap();
     let upstream = running.address;
     let relay = tokio::spawn(async move {
@@ -85,7 +108,15 @@ async fn a_reader_that_was_away_too_long_is_told_what_it_lost() {
     let thread: Thread = "general".parse().unwrap();
     let posts = (0..riff::board::KEPT + 3).map(|n| {
         let (api, thread) = (api.clone(), thread.clone());
-        async move { api.post(&thread, &Post { text: n.to_string() }).await }
+        async move {
+            api.post(
+                &thread,
+                &Post {
+                    text: n.to_string(),
+                },
+            )
+            .await
+        }
     });
     // Some at a time: the server takes a bounded number of connections.
     let mut posts = posts;

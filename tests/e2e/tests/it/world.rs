@@ -47,7 +47,11 @@ impl Running {
         let ended = tokio::spawn(server.serve(listener, async {
             let _ = stopped.await;
         }));
-        Self { address, stop, ended }
+        Self {
+            address,
+            stop,
+            ended,
+        }
     }
 
     pub(crate) async fn stop(self) {
@@ -71,7 +75,10 @@ pub(crate) fn at(address: SocketAddr, caller: &str) -> RiffApi {
 
 /// All of a log.
 pub(crate) fn records(dir: &Path) -> Vec<Logged> {
-    log::read(dir).unwrap().map(|record| record.unwrap()).collect()
+    log::read(dir)
+        .unwrap()
+        .map(|record| record.unwrap())
+        .collect()
 }
 
 /// The texts that were posted, in the order of the log.

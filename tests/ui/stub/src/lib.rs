@@ -4,7 +4,10 @@
 //! that generated code uses, and nothing else; the golden expansion, which is compiled against
 //! the real facade, holds that the names are the same.
 
-#![allow(missing_docs, reason = "each item stands in for the one of the same name in riff-link")]
+#![allow(
+    missing_docs,
+    reason = "each item stands in for the one of the same name in riff-link"
+)]
 
 pub use link_macros::{__handlers, riff_handlers, riff_link, riff_route};
 pub use link_wire::*;
