@@ -2,7 +2,7 @@
 
 use link_spec::{Options, Sides};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{Error, ItemTrait};
 
 use crate::{args::Args, find};
@@ -74,7 +74,7 @@ fn of_report(args: &Args, report: &link_spec::Report) -> Error {
 }
 
 /// The user's item stays, so that completion and the rest of the file keep working.
-fn with_errors(item: TokenStream, error: &Error) -> TokenStream {
+fn with_errors(item: impl ToTokens, error: &Error) -> TokenStream {
     let errors = error.to_compile_error();
     quote!(#item #errors)
 }

@@ -30,13 +30,12 @@ pub enum CallError {
         cause: Cause,
     },
     /// The call may have run: a try was sent, and no reply tells what became of it.
+    #[non_exhaustive]
     #[error("{}{cause}", if .call.is_some() { "it may have run: " } else { "" })]
     Unknown {
         /// The call ID of a command. None for a query or a signal, which may simply be called
         /// again.
         call: Option<CallId>,
-        /// Whether an outbox still sends it. There is no outbox yet, so this is always false.
-        queued: bool,
         /// What was seen of the last try.
         cause: Cause,
     },
@@ -136,7 +135,6 @@ fn decode<R: DeserializeOwned>(body: &Bytes, id: Option<&CallId>) -> Result<R, C
     let json: &[u8] = if body.is_empty() { b"null" } else { body };
     serde_json::from_slice(json).map_err(|error| CallError::Unknown {
         call: id.cloned(),
-        queued: false,
         cause: Cause::Undecodable {
             why: error.to_string(),
         },

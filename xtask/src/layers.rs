@@ -92,7 +92,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         package: "e2e",
-        ours: &["faults", "riff-api", "riff-link"],
+        ours: &["faults", "riff", "riff-api", "riff-link"],
         never: &[],
     },
     Rule {

@@ -86,7 +86,7 @@ impl Sources {
     /// impl.
     fn add(&mut self, step: &str, lines: &str) -> Result<(), Stop> {
         if step == "link.toml" {
-            self.link.push_str(&format!("\n{lines}"));
+            self.link.extend(["\n", lines]);
             return Ok(());
         }
         let end = self

@@ -26,7 +26,6 @@ pub(crate) async fn run(
         End::NotSent(cause) => CallError::NotSent { cause },
         End::Unknown(cause) => CallError::Unknown {
             call: id.cloned(),
-            queued: false,
             cause,
         },
     })

@@ -63,7 +63,6 @@ async fn a_busy_servers_word_is_the_error_of_a_spent_budget() {
         error,
         CallError::Unknown {
             call: None,
-            queued: false,
             ..
         }
     ));

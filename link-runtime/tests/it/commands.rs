@@ -72,8 +72,8 @@ async fn after_a_lost_try_only_the_refused_header_is_a_refusal() {
         let error = soon(call.into_future()).await.unwrap_err();
         let CallError::Unknown {
             call: Some(call),
-            queued: false,
             cause,
+            ..
         } = &error
         else {
             panic!("{status}: {error}");

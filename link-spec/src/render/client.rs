@@ -31,7 +31,7 @@ pub(crate) fn client(
             sig(names, one),
             body(names, fitted, one),
         );
-        quote!(#docs pub #sig { #body })
+        quote!(#docs #vis #sig { #body })
     });
     let signatures = fitted.iter().map(|one| {
         let (docs, sig) = (method_docs(spec, one), sig(names, one));
@@ -69,7 +69,7 @@ pub(crate) fn client(
             /// # Errors
             ///
             /// When `base` is no URL that the link can call.
-            pub fn open(
+            #vis fn open(
                 base: &str,
                 credentials: #facade::client::Credentials,
             ) -> ::core::result::Result<Self, #facade::client::InvalidBase> {
@@ -78,7 +78,7 @@ pub(crate) fn client(
             }
 
             /// A client over a link that the caller chose.
-            pub fn new(
+            #vis fn new(
                 link: #facade::client::Link,
                 credentials: #facade::client::Credentials,
             ) -> Self {
@@ -86,7 +86,7 @@ pub(crate) fn client(
             }
 
             /// The link that all its calls go over.
-            pub fn link(&self) -> &#facade::client::Link {
+            #vis fn link(&self) -> &#facade::client::Link {
                 self.api.link()
             }
 

@@ -65,7 +65,7 @@ pub(crate) fn server(
         impl #server {
             /// The server of this engine, without authentication yet.
             #[allow(clippy::new_ret_no_self, reason = "the one server type is generic over all links")]
-            pub fn new<S: #handlers>(
+            #vis fn new<S: #handlers>(
                 engine: #facade::server::Engine<S>,
             ) -> #facade::server::Server<S> {
                 #facade::server::Server::new(&#service, engine, ::std::vec![#(#runs),*])

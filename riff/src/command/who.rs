@@ -1,6 +1,6 @@
 //! `riff who`: who is here now.
 
-use riff_api::{RiffApi, Who};
+use riff_api::{ItemId, RiffApi, Who};
 
 use super::{end::End, line::short};
 use crate::{clock::now, output};
@@ -12,19 +12,13 @@ pub(super) async fn who(api: &RiffApi, json: bool) -> Result<(), End> {
     }
     let now = now();
     for present in reply.present {
-        let mut line = present.caller.to_string();
-        if let Some(doing) = &present.doing {
-            line.push_str(&format!(": {}", output::plain(doing)));
-        }
-        let holds: Vec<&str> = present.holds.iter().map(riff_api::ItemId::as_str).collect();
-        if !holds.is_empty() {
-            line.push_str(&format!(" (holds {})", holds.join(", ")));
-        }
-        let silent = now.since(present.seen).as_secs();
-        if silent >= 60 {
-            line.push_str(&format!(", silent for {} min", silent / 60));
-        }
-        output::data(line)?;
+        let doing = present.doing.map(|doing| format!(": {}", output::plain(&doing)));
+        let holds: Vec<&str> = present.holds.iter().map(ItemId::as_str).collect();
+        let holds = (!holds.is_empty()).then(|| format!(" (holds {})", holds.join(", ")));
+        let minutes = now.since(present.seen).as_secs() / 60;
+        let silent = (minutes > 0).then(|| format!(", silent for {minutes} min"));
+        let said = [doing, holds, silent].into_iter().flatten().collect::<String>();
+        output::data(format_args!("{}{said}", present.caller))?;
     }
     Ok(())
 }

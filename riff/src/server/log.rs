@@ -51,22 +51,13 @@ fn line(record: &Logged) -> String {
         ..
     } = record;
     let time = crate::clock::utc(record.at);
-    let mut line = format!("{position} {time} {by} {command} {call}");
-    if *attempt > 1 {
-        line.push_str(&format!(" (try {attempt})"));
-    }
-    if let Some(change) = change {
-        line.push_str(&format!(" {change}"));
-    }
-    match outcome {
-        Some(LoggedOutcome::Reply(reply)) => line.push_str(&format!(" -> {reply}")),
-        Some(LoggedOutcome::Refused(refusal)) => {
-            line.push_str(&format!(
-                " -> refused: {} ({})",
-                refusal.detail, refusal.code
-            ));
-        }
-        None => {}
-    }
+    let attempt = (*attempt > 1).then(|| format!(" (try {attempt})"));
+    let change = change.as_ref().map(|change| format!(" {change}"));
+    let outcome = outcome.as_ref().map(|outcome| match outcome {
+        LoggedOutcome::Reply(reply) => format!(" -> {reply}"),
+        LoggedOutcome::Refused(no) => format!(" -> refused: {} ({})", no.detail, no.code),
+    });
+    let said = [attempt, change, outcome].into_iter().flatten().collect::<String>();
+    let line = format!("{position} {time} {by} {command} {call}{said}");
     output::plain(&line)
 }

@@ -3,6 +3,7 @@
 #![allow(
     missing_docs,
     unused,
+    unreachable_pub,
     clippy::pedantic,
     reason = "it is what the macros made, printed"
 )]

@@ -6,6 +6,8 @@
 
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
+    clippy::type_complexity,
     reason = "each item stands in for the one of the same name in riff-link"
 )]
 
