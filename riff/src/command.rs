@@ -1,7 +1,7 @@
 //! `riff`: what a person or an agent types. One file a command.
 //!
 //! A command does not connect, try again or show a fault in a way of its own: it makes calls of
-//! the generated [`RiffApi`], and [`short`] and [`Line`] show the state of its one link.
+//! the generated [`RiffApi`], and `line` shows the state of its one link.
 
 mod ack;
 mod claim;

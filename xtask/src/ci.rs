@@ -15,6 +15,10 @@ struct Step {
     run: fn(&Gate) -> Result<(), Stop>,
 }
 
+/// What is built: all crates, without TLS. The stub of the facade has the file name of the facade
+/// itself, so it is built and linted only as a dependency of the tests that need it.
+const ALL: &str = "--workspace --exclude riff-link-stub --no-default-features";
+
 /// All steps, the quick ones first. To add one, add a line here.
 const STEPS: &[Step] = &[
     Step {
@@ -197,7 +201,7 @@ fn fmt(gate: &Gate) -> Result<(), Stop> {
 }
 
 fn clippy(gate: &Gate) -> Result<(), Stop> {
-    gate.run("clippy --workspace --all-targets --no-default-features -- -D warnings")
+    gate.run(&format!("clippy {ALL} --all-targets -- -D warnings"))
 }
 
 fn generated(gate: &Gate) -> Result<(), Stop> {
@@ -213,20 +217,24 @@ pub(crate) fn generate() -> Result<(), Stop> {
 }
 
 fn build(gate: &Gate) -> Result<(), Stop> {
-    gate.run("build --workspace --all-targets --no-default-features")
+    gate.run(&format!("build {ALL} --all-targets"))
 }
 
 fn tests(gate: &Gate) -> Result<(), Stop> {
-    gate.run("nextest run --workspace --no-default-features")
+    gate.run(&format!("nextest run {ALL}"))
 }
 
 fn doctests(gate: &Gate) -> Result<(), Stop> {
-    gate.run("test --doc --workspace --no-default-features")
+    gate.run(&format!("test --doc {ALL}"))
 }
 
 fn rustdoc(gate: &Gate) -> Result<(), Stop> {
-    let mut doc = gate.cargo("doc --workspace --no-deps --no-default-features");
-    shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    // The program `riff-link` and the library `riff_link` would be documented to one file.
+    for packages in [&format!("{ALL} --exclude link-cli"), "-p link-cli"] {
+        let mut doc = gate.cargo(&format!("doc --no-deps {packages}"));
+        shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+    }
+    Ok(())
 }
 
 fn features(gate: &Gate) -> Result<(), Stop> {

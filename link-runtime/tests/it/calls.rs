@@ -59,13 +59,7 @@ async fn a_busy_servers_word_is_the_error_of_a_spent_budget() {
         .await
         .unwrap_err();
     assert_eq!(error.to_string(), "the server is busy: because");
-    assert!(matches!(
-        error,
-        CallError::Unknown {
-            call: None,
-            ..
-        }
-    ));
+    assert!(matches!(error, CallError::Unknown { call: None, .. }));
     let stats = api.link().stats();
     assert!(stats.tries > 2, "{stats:?}");
     assert_eq!((stats.faults, stats.swaps), (0, 0));

@@ -57,7 +57,10 @@ fn line(record: &Logged) -> String {
         LoggedOutcome::Reply(reply) => format!(" -> {reply}"),
         LoggedOutcome::Refused(no) => format!(" -> refused: {} ({})", no.detail, no.code),
     });
-    let said = [attempt, change, outcome].into_iter().flatten().collect::<String>();
+    let said = [attempt, change, outcome]
+        .into_iter()
+        .flatten()
+        .collect::<String>();
     let line = format!("{position} {time} {by} {command} {call}{said}");
     output::plain(&line)
 }
