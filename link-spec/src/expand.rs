@@ -59,7 +59,7 @@ pub fn expand(spec: &Spec, item: &ItemTrait, options: &Options) -> Expanded {
     let declaration = declaration(&names, item);
     let service = service::table(spec, &names, vis);
     let client = client::client(spec, &names, vis, &fitted);
-    let server = server_side(spec, &names, vis, &fitted);
+    let server = server_side(spec, &names, vis, &fitted, faults.is_empty());
     let facade = &names.facade;
     let sides = match options.sides {
         Sides::Both => quote!(#client #server),
@@ -79,9 +79,10 @@ fn server_side(
     names: &Names,
     vis: &syn::Visibility,
     fitted: &[Fitted<'_>],
+    whole: bool,
 ) -> TokenStream {
     let server = server::server(spec, names, vis, fitted);
-    let table = server::handlers_table(spec, names, vis, fitted);
+    let table = server::handlers_table(spec, names, vis, fitted, whole);
     quote!(#server #table)
 }
 
@@ -119,5 +120,84 @@ fn track(path: &std::path::Path) -> TokenStream {
     quote! {
         const _: &[u8] = ::core::include_bytes!(#path);
         const _: ::core::option::Option<&str> = ::core::option_env!("LINK_TOML");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Span, TokenTree};
+    use syn::parse_quote;
+
+    use super::*;
+
+    const SPEC: &str = "\
+[link]
+name = \"demo\"
+line = \"1.0\"
+
+[budgets]
+short = \"60s\"
+
+[routes.who]
+kind = \"query\"
+path = \"GET /v1/who\"
+budget = \"short\"
+";
+
+    const TRAIT: &str = "\
+pub trait Demo {
+    /// Who is there.
+    #[riff_route]
+    fn who(query: Who) -> WhoReply;
+}
+";
+
+    fn expanded() -> TokenStream {
+        let spec = crate::parse(SPEC, "link.toml").unwrap();
+        let item: ItemTrait = syn::parse_str(TRAIT).unwrap();
+        let options = Options {
+            facade: parse_quote!(::riff_link),
+            track: None,
+            sides: Sides::Both,
+        };
+        let Expanded { code, faults } = expand(&spec, &item, &options);
+        assert!(faults.is_none());
+        code
+    }
+
+    /// The spans of all identifiers with this name.
+    fn spans(tokens: TokenStream, name: &str, found: &mut Vec<Span>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => spans(group.stream(), name, found),
+                TokenTree::Ident(ident) if ident == name => found.push(ident.span()),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn each_generated_method_has_the_span_of_the_users_method() {
+        let mut found = Vec::new();
+        spans(expanded(), "who", &mut found);
+        let own = found
+            .iter()
+            .filter(|span| (span.start().line, span.start().column) == (4, 7));
+        // The trait, the client's method, its trait and impl, the handlers' trait and their call.
+        assert!(own.count() >= 6, "{found:?}");
+    }
+
+    #[test]
+    fn a_generated_method_says_kind_budget_retry_and_line() {
+        let code = expanded().to_string();
+        let wanted = [
+            "Who is there.",
+            "`GET /v1/who`: a query with the budget `short` (60 s).",
+            "It changes nothing, so it is sent again within its budget.",
+            "Declared at link.toml:8.",
+        ];
+        for text in wanted {
+            assert!(code.contains(text), "{text}\n{code}");
+        }
     }
 }

@@ -24,6 +24,11 @@ impl Faults {
         }
     }
 
+    /// Whether nothing is wrong so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// All faults, if there is one.
     pub(crate) fn into_error(self) -> Option<Error> {
         self.0

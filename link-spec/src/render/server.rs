@@ -179,11 +179,15 @@ fn run(names: &Names, one: &Fitted<'_>) -> TokenStream {
 ///
 /// `$crate` stands for the crate of the trait, so the aliases are found when the trait lies in
 /// the root of its crate; elsewhere only the stubs after a fault do not resolve.
+///
+/// `whole` says that the link has no fault. Otherwise a handler without a row is no fault of the
+/// impl: its route may be the one at fault.
 pub(crate) fn handlers_table(
     spec: &Spec,
     names: &Names,
     vis: &syn::Visibility,
     fitted: &[Fitted<'_>],
+    whole: bool,
 ) -> TokenStream {
     let Names {
         facade,
@@ -225,11 +229,7 @@ pub(crate) fn handlers_table(
         let kind = one.route.kind.as_str();
         quote!([#name #kind #place #text #count { fn #name(&self, cx: &#facade::server::Cx<'_> #params) -> #result }])
     });
-    let whole = if fitted.len() == spec.routes.len() {
-        quote!(whole)
-    } else {
-        quote!(faulty)
-    };
+    let whole = if whole { quote!(whole) } else { quote!(faulty) };
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, missing_docs, unused_imports, reason = "names for a macro")]

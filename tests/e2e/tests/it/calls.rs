@@ -16,6 +16,8 @@ async fn each_post_runs_once_through(kind: Kind) {
     println!("seed {seed}");
     let plan = Plan {
         rate: 0.4,
+        // The first request at least, whatever the seed.
+        each_once: true,
         ..Plan::only(seed, &[kind])
     };
     let (proxy, api) = through(&running, plan, "ann");
