@@ -53,26 +53,30 @@ impl Line {
     /// Shows each change, for ever.
     ///
     /// # Cancel safety
-    ///
-    /// A change that was not shown yet is shown by the next call.
+    /// A change that was not shown yet is shown by the next call: what was shown last is kept, not
+    /// what was seen.
     pub(super) async fn show(&mut self) {
         loop {
+            let mut state = self.state.borrow_and_update().clone();
+            if is_down(&state) && !is_down(&self.before) {
+                tokio::time::sleep(NOTICED).await;
+                state = self.state.borrow_and_update().clone();
+            }
+            // A longer or another fault is not a line of its own.
+            if state != self.before && !(is_down(&state) && is_down(&self.before)) {
+                if let Some(line) = link_line(&self.peer, &self.before, &state, now()) {
+                    output::talk(line);
+                }
+                self.before = state;
+            }
             if self.state.changed().await.is_err() {
                 // The link is gone, and with it what could change.
                 std::future::pending::<()>().await;
             }
-            let is_down = matches!(*self.state.borrow(), State::Down { .. });
-            if is_down && !matches!(self.before, State::Down { .. }) {
-                tokio::time::sleep(NOTICED).await;
-            }
-            let state = self.state.borrow_and_update().clone();
-            if let (State::Down { .. }, State::Down { .. }) = (&self.before, &state) {
-                continue;
-            }
-            if let Some(line) = link_line(&self.peer, &self.before, &state, now()) {
-                output::talk(line);
-            }
-            self.before = state;
         }
     }
+}
+
+fn is_down(state: &State) -> bool {
+    matches!(state, State::Down { .. })
 }

@@ -89,16 +89,21 @@ fn a_tail_shows_what_is_posted_also_through_a_kill_of_the_server() {
         .riff(&ann)
         .args(["tail", "general", "--after", "0", "--limit", "3", "--json"])
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().contains("\"one\""));
     ok(server.riff(&ann).args(["post", "general", "two"]));
     assert!(lines.next().unwrap().unwrap().contains("\"two\""));
+    let mut talk = BufReader::new(tail.stderr.take().unwrap()).lines();
     let address = server.address.clone();
     server.kill();
+    let down = talk.next().unwrap().unwrap();
+    assert!(down.contains("is not reachable"), "{down}");
     let server = Server::start_at(&dir, &address);
+    let back = talk.next().unwrap().unwrap();
+    assert!(back.contains("is back (down "), "{back}");
     ok(server.riff(&ann).args(["post", "general", "three"]));
     let last = lines.next().unwrap().unwrap();
     assert!(
@@ -106,5 +111,9 @@ fn a_tail_shows_what_is_posted_also_through_a_kill_of_the_server() {
         "{last}"
     );
     assert!(lines.next().is_none());
+    assert!(
+        talk.next().is_none(),
+        "one line for a fault, and one for its end"
+    );
     assert!(tail.wait().unwrap().success());
 }
