@@ -1,4 +1,4 @@
-// Made by riff-link 0.1.0 of link.toml, fingerprint 39d805a45a837c68. Do not edit.
+// Made by riff-link 0.1.0 of link.toml, fingerprint d4c49da0c50bf14d. Do not edit.
 // Made again by: riff-link generate --trait riff-api/src/lib.rs --out generated link.toml
 
 #[doc(hidden)]
@@ -163,7 +163,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 50u32,
+            line: 49u32,
         },
         ::riff_link::Route {
             name: "ack",
@@ -175,7 +175,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 55u32,
+            line: 54u32,
         },
         ::riff_link::Route {
             name: "alive",
@@ -187,7 +187,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::AtMost(1u32),
             }),
-            line: 60u32,
+            line: 59u32,
         },
         ::riff_link::Route {
             name: "tail",
@@ -195,7 +195,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
             method: "GET",
             path: "/v1/threads/{thread}/tail",
             budget: ::core::option::Option::None,
-            line: 65u32,
+            line: 64u32,
         },
         ::riff_link::Route {
             name: "watch",
@@ -203,7 +203,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
             method: "GET",
             path: "/v1/watch",
             budget: ::core::option::Option::None,
-            line: 71u32,
+            line: 70u32,
         },
     ],
 };
@@ -229,7 +229,8 @@ impl RiffApi {
         let link = ::riff_link::client::link::with(base, RIFF.limits)?;
         ::core::result::Result::Ok(Self::new(link, credentials))
     }
-    /// A client over a link that the caller chose.
+    /// A client over a link that the caller chose, with the limits of that link:
+    /// those of link.toml hold for [`open`](Self::open) only.
     pub fn new(
         link: ::riff_link::client::Link,
         credentials: ::riff_link::client::Credentials,
@@ -244,7 +245,7 @@ impl RiffApi {
     }
     /// Who is here now, and what they do.
     ///
-    /**`GET /v1/who`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/who`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:16.*/
     pub fn who(&self, query: &Who) -> ::riff_link::client::Call<WhoReply> {
@@ -252,7 +253,7 @@ Declared at link.toml:16.*/
     }
     /// The threads that have a message.
     ///
-    /**`GET /v1/threads`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/threads`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:21.*/
     pub fn threads(&self, query: &Threads) -> ::riff_link::client::Call<ThreadsReply> {
@@ -260,7 +261,7 @@ Declared at link.toml:21.*/
     }
     /// The messages of a thread after a cursor, at most 200.
     ///
-    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:28.*/
     pub fn history(
@@ -272,7 +273,7 @@ Declared at link.toml:28.*/
     }
     /// The changes of the board after a cursor, at most 200.
     ///
-    /**`GET /v1/changes`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/changes`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:34.*/
     pub fn changes(&self, query: &After) -> ::riff_link::client::Call<Page<Changed>> {
@@ -280,7 +281,7 @@ Declared at link.toml:34.*/
     }
     /// Posts a message to a thread.
     ///
-    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
 Declared at link.toml:39.*/
     pub fn post(
@@ -296,7 +297,7 @@ Declared at link.toml:39.*/
     }
     /// Claims an item for the caller.
     ///
-    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
 Declared at link.toml:44.*/
     pub fn claim(
@@ -308,9 +309,9 @@ Declared at link.toml:44.*/
     }
     /// Releases an item that the caller holds.
     ///
-    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:50.*/
+Declared at link.toml:49.*/
     pub fn release(
         &self,
         item: &ItemId,
@@ -320,9 +321,9 @@ Declared at link.toml:50.*/
     }
     /// Says how far the caller has read a thread.
     ///
-    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:55.*/
+Declared at link.toml:54.*/
     pub fn ack(
         &self,
         thread: &Thread,
@@ -336,9 +337,9 @@ Declared at link.toml:55.*/
     }
     /// Says that the caller is here, and what they do.
     ///
-    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60 s, one try). It is kept in memory only and the newest wins, so it is sent again within its budget.
+    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60s, one try). It is kept in memory only and the newest wins. It is not sent again: the next one comes soon.
 
-Declared at link.toml:60.*/
+Declared at link.toml:59.*/
     pub fn alive(&self, body: &Alive) -> ::riff_link::client::Call<Asks> {
         self.api.request(&RIFF.routes[8usize]).body(body).call()
     }
@@ -346,7 +347,7 @@ Declared at link.toml:60.*/
     ///
     /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:65.*/
+Declared at link.toml:64.*/
     pub fn tail(&self, thread: &Thread) -> ::riff_link::client::EventStream<Message> {
         self.api
             .request(&RIFF.routes[9usize])
@@ -361,7 +362,7 @@ Declared at link.toml:65.*/
     ///
     /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:71.*/
+Declared at link.toml:70.*/
     pub fn watch(&self) -> ::riff_link::client::EventStream<Changed> {
         self.api
             .request(&RIFF.routes[10usize])
@@ -376,19 +377,19 @@ Declared at link.toml:71.*/
 pub trait RiffCalls: ::core::marker::Send + ::core::marker::Sync {
     /// Who is here now, and what they do.
     ///
-    /**`GET /v1/who`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/who`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:16.*/
     fn who(&self, query: &Who) -> ::riff_link::client::Call<WhoReply>;
     /// The threads that have a message.
     ///
-    /**`GET /v1/threads`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/threads`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:21.*/
     fn threads(&self, query: &Threads) -> ::riff_link::client::Call<ThreadsReply>;
     /// The messages of a thread after a cursor, at most 200.
     ///
-    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:28.*/
     fn history(
@@ -398,13 +399,13 @@ Declared at link.toml:28.*/
     ) -> ::riff_link::client::Call<Page<Message>>;
     /// The changes of the board after a cursor, at most 200.
     ///
-    /**`GET /v1/changes`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/changes`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:34.*/
     fn changes(&self, query: &After) -> ::riff_link::client::Call<Page<Changed>>;
     /// Posts a message to a thread.
     ///
-    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
 Declared at link.toml:39.*/
     fn post(
@@ -414,7 +415,7 @@ Declared at link.toml:39.*/
     ) -> ::riff_link::client::CommandCall<Posted>;
     /// Claims an item for the caller.
     ///
-    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
 Declared at link.toml:44.*/
     fn claim(
@@ -424,9 +425,9 @@ Declared at link.toml:44.*/
     ) -> ::riff_link::client::CommandCall<Claimed>;
     /// Releases an item that the caller holds.
     ///
-    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:50.*/
+Declared at link.toml:49.*/
     fn release(
         &self,
         item: &ItemId,
@@ -434,9 +435,9 @@ Declared at link.toml:50.*/
     ) -> ::riff_link::client::CommandCall<Released>;
     /// Says how far the caller has read a thread.
     ///
-    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:55.*/
+Declared at link.toml:54.*/
     fn ack(
         &self,
         thread: &Thread,
@@ -444,21 +445,21 @@ Declared at link.toml:55.*/
     ) -> ::riff_link::client::CommandCall<Acked>;
     /// Says that the caller is here, and what they do.
     ///
-    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60 s, one try). It is kept in memory only and the newest wins, so it is sent again within its budget.
+    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60s, one try). It is kept in memory only and the newest wins. It is not sent again: the next one comes soon.
 
-Declared at link.toml:60.*/
+Declared at link.toml:59.*/
     fn alive(&self, body: &Alive) -> ::riff_link::client::Call<Asks>;
     /// Each new message of a thread.
     ///
     /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:65.*/
+Declared at link.toml:64.*/
     fn tail(&self, thread: &Thread) -> ::riff_link::client::EventStream<Message>;
     /// Each change of the board: posts, claims, releases, acknowledgements.
     ///
     /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:71.*/
+Declared at link.toml:70.*/
     fn watch(&self) -> ::riff_link::client::EventStream<Changed>;
 }
 impl RiffCalls for RiffApi {
@@ -531,13 +532,13 @@ Handlers read and decide. They change nothing, do no I/O and read no clock but `
 pub trait RiffHandlers: ::riff_link::server::State {
     /// Who is here now, and what they do.
     ///
-    /**`GET /v1/who`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/who`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:16.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn who(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -545,13 +546,13 @@ Declared at link.toml:16.*/
     ) -> ::core::result::Result<WhoReply, ::riff_link::server::Refusal>;
     /// The threads that have a message.
     ///
-    /**`GET /v1/threads`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/threads`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:21.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn threads(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -559,13 +560,13 @@ Declared at link.toml:21.*/
     ) -> ::core::result::Result<ThreadsReply, ::riff_link::server::Refusal>;
     /// The messages of a thread after a cursor, at most 200.
     ///
-    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:28.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn history(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -574,13 +575,13 @@ Declared at link.toml:28.*/
     ) -> ::core::result::Result<Page<Message>, ::riff_link::server::Refusal>;
     /// The changes of the board after a cursor, at most 200.
     ///
-    /**`GET /v1/changes`: a query with the budget `short` (60 s). It changes nothing, so it is sent again within its budget.
+    /**`GET /v1/changes`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
 Declared at link.toml:34.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn changes(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -588,13 +589,13 @@ Declared at link.toml:34.*/
     ) -> ::core::result::Result<Page<Changed>, ::riff_link::server::Refusal>;
     /// Posts a message to a thread.
     ///
-    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
 Declared at link.toml:39.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn post(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -609,13 +610,13 @@ Declared at link.toml:39.*/
     >;
     /// Claims an item for the caller.
     ///
-    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
 Declared at link.toml:44.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn claim(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -630,13 +631,13 @@ Declared at link.toml:44.*/
     >;
     /// Releases an item that the caller holds.
     ///
-    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/items/{item}/release`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:50.*/
+Declared at link.toml:49.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn release(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -651,13 +652,13 @@ Declared at link.toml:50.*/
     >;
     /// Says how far the caller has read a thread.
     ///
-    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60 s). Each of its tries carries one call ID, under which the server runs it once.
+    /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:55.*/
+Declared at link.toml:54.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn ack(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -672,13 +673,13 @@ Declared at link.toml:55.*/
     >;
     /// Says that the caller is here, and what they do.
     ///
-    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60 s, one try). It is kept in memory only and the newest wins, so it is sent again within its budget.
+    /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60s, one try). It is kept in memory only and the newest wins. It is not sent again: the next one comes soon.
 
-Declared at link.toml:60.*/
+Declared at link.toml:59.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn alive(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -688,11 +689,11 @@ Declared at link.toml:60.*/
     ///
     /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:65.*/
+Declared at link.toml:64.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn tail(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -708,11 +709,11 @@ Declared at link.toml:65.*/
     ///
     /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:71.*/
+Declared at link.toml:70.*/
     ///
     /// # Errors
     ///
-    /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+    /// A refusal, when the answer is no.
     fn watch(
         &self,
         cx: &::riff_link::server::Cx<'_>,
@@ -733,53 +734,53 @@ impl RiffServer {
         clippy::new_ret_no_self,
         reason = "the one server type is generic over all links"
     )]
-    pub fn new<S: RiffHandlers>(
-        engine: ::riff_link::server::Engine<S>,
-    ) -> ::riff_link::server::Server<S> {
+    pub fn new<__State: RiffHandlers>(
+        engine: ::riff_link::server::Engine<__State>,
+    ) -> ::riff_link::server::Server<__State> {
         ::riff_link::server::Server::new(
             &RIFF,
             engine,
             ::std::vec![
-                ::riff_link::server::Handler::query(& RIFF.routes[0usize], | state : & S,
-                cx, input | { let query = input.query:: < Who > () ?;
+                ::riff_link::server::Handler::query(& RIFF.routes[0usize], | state : &
+                __State, cx, input | { let query = input.query:: < Who > () ?;
                 ::riff_link::server::reply(RiffHandlers::who(state, cx, query)) },),
-                ::riff_link::server::Handler::query(& RIFF.routes[1usize], | state : & S,
-                cx, input | { let query = input.query:: < Threads > () ?;
+                ::riff_link::server::Handler::query(& RIFF.routes[1usize], | state : &
+                __State, cx, input | { let query = input.query:: < Threads > () ?;
                 ::riff_link::server::reply(RiffHandlers::threads(state, cx, query)) },),
-                ::riff_link::server::Handler::query(& RIFF.routes[2usize], | state : & S,
-                cx, input | { let thread = input.path:: < Thread > ("thread") ?; let
-                query = input.query:: < After > () ?;
+                ::riff_link::server::Handler::query(& RIFF.routes[2usize], | state : &
+                __State, cx, input | { let thread = input.path:: < Thread > ("thread") ?;
+                let query = input.query:: < After > () ?;
                 ::riff_link::server::reply(RiffHandlers::history(state, cx, thread,
                 query)) },), ::riff_link::server::Handler::query(& RIFF.routes[3usize], |
-                state : & S, cx, input | { let query = input.query:: < After > () ?;
-                ::riff_link::server::reply(RiffHandlers::changes(state, cx, query)) },),
-                ::riff_link::server::Handler::command(& RIFF.routes[4usize], | state : &
-                S, cx, input | { let thread = input.path:: < Thread > ("thread") ?; let
-                body = input.body:: < Post > () ?;
+                state : & __State, cx, input | { let query = input.query:: < After > ()
+                ?; ::riff_link::server::reply(RiffHandlers::changes(state, cx, query))
+                },), ::riff_link::server::Handler::command(& RIFF.routes[4usize], | state
+                : & __State, cx, input | { let thread = input.path:: < Thread >
+                ("thread") ?; let body = input.body:: < Post > () ?;
                 ::riff_link::server::decision(RiffHandlers::post(state, cx, thread,
                 body)) },), ::riff_link::server::Handler::command(& RIFF.routes[5usize],
-                | state : & S, cx, input | { let item = input.path:: < ItemId > ("item")
-                ?; let body = input.body:: < Claim > () ?;
+                | state : & __State, cx, input | { let item = input.path:: < ItemId >
+                ("item") ?; let body = input.body:: < Claim > () ?;
                 ::riff_link::server::decision(RiffHandlers::claim(state, cx, item, body))
                 },), ::riff_link::server::Handler::command(& RIFF.routes[6usize], | state
-                : & S, cx, input | { let item = input.path:: < ItemId > ("item") ?; let
-                body = input.body:: < Release > () ?;
+                : & __State, cx, input | { let item = input.path:: < ItemId > ("item") ?;
+                let body = input.body:: < Release > () ?;
                 ::riff_link::server::decision(RiffHandlers::release(state, cx, item,
                 body)) },), ::riff_link::server::Handler::command(& RIFF.routes[7usize],
-                | state : & S, cx, input | { let thread = input.path:: < Thread >
+                | state : & __State, cx, input | { let thread = input.path:: < Thread >
                 ("thread") ?; let body = input.body:: < Ack > () ?;
                 ::riff_link::server::decision(RiffHandlers::ack(state, cx, thread, body))
                 },), ::riff_link::server::Handler::signal(& RIFF.routes[8usize], | state
-                : & S, cx, input | { let body = input.body:: < Alive > () ?;
+                : & __State, cx, input | { let body = input.body:: < Alive > () ?;
                 ::riff_link::server::heard(RiffHandlers::alive(state, cx, body), input
                 .body:: < Alive > () ?) },), ::riff_link::server::Handler::stream(& RIFF
-                .routes[9usize], | state : & S, cx, input | { let thread = input.path:: <
-                Thread > ("thread") ?;
+                .routes[9usize], | state : & __State, cx, input | { let thread = input
+                .path:: < Thread > ("thread") ?;
                 ::riff_link::server::projection(RiffHandlers::tail(state, cx, thread),
                 ::core::option::Option::Some(| event : & Message |
                 ::riff_link::Cursor::cursor(& event.seq))) },),
                 ::riff_link::server::Handler::stream(& RIFF.routes[10usize], | state : &
-                S, cx, input | {
+                __State, cx, input | {
                 ::riff_link::server::projection(RiffHandlers::watch(state, cx),
                 ::core::option::Option::Some(| event : & Changed |
                 ::riff_link::Cursor::cursor(& event.number))) },)
@@ -788,106 +789,142 @@ impl RiffServer {
     }
 }
 #[doc(hidden)]
-#[allow(
-    non_camel_case_types,
-    missing_docs,
-    unused_imports,
-    reason = "names for a macro"
-)]
-pub mod __riff_shapes {
-    use super::*;
-    pub type who_query = Who;
-    pub type who_reply = WhoReply;
-    pub type threads_query = Threads;
-    pub type threads_reply = ThreadsReply;
-    pub type history_thread = Thread;
-    pub type history_query = After;
-    pub type history_reply = Page<Message>;
-    pub type changes_query = After;
-    pub type changes_reply = Page<Changed>;
-    pub type post_thread = Thread;
-    pub type post_body = Post;
-    pub type post_reply = Posted;
-    pub type claim_item = ItemId;
-    pub type claim_body = Claim;
-    pub type claim_reply = Claimed;
-    pub type release_item = ItemId;
-    pub type release_body = Release;
-    pub type release_reply = Released;
-    pub type ack_thread = Thread;
-    pub type ack_body = Ack;
-    pub type ack_reply = Acked;
-    pub type alive_body = Alive;
-    pub type alive_reply = Asks;
-    pub type tail_thread = Thread;
-    pub type tail_reply = Message;
-    pub type watch_reply = Changed;
-}
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_0_0 = Who;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_0_1 = WhoReply;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_1_0 = Threads;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_1_1 = ThreadsReply;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_2_0 = Thread;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_2_1 = After;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_2_2 = Page<Message>;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_3_0 = After;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_3_1 = Page<Changed>;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_4_0 = Thread;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_4_1 = Post;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_4_2 = Posted;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_5_0 = ItemId;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_5_1 = Claim;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_5_2 = Claimed;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_6_0 = ItemId;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_6_1 = Release;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_6_2 = Released;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_7_0 = Thread;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_7_1 = Ack;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_7_2 = Acked;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_8_0 = Alive;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_8_1 = Asks;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_9_0 = Thread;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_9_1 = Message;
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "a name for a macro")]
+pub type __riff_10_0 = Changed;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __riff_handlers {
     ($($item:tt)*) => {
         ::riff_link::__handlers! { whole RiffHandlers { [who "query" "link.toml:16"
         "fn who(&self, cx: &Cx<'_>, query: Who) -> Result<WhoReply, Refusal>" 1 { fn
-        who(& self, cx : & ::riff_link::server::Cx < '_ >, query :
-        $crate::__riff_shapes::who_query) -> ::core::result::Result <
-        $crate::__riff_shapes::who_reply, ::riff_link::server::Refusal > }] [threads
-        "query" "link.toml:21"
+        who(& self, cx : & ::riff_link::server::Cx < '_ >, query : $crate::__riff_0_0) ->
+        ::core::result::Result < $crate::__riff_0_1, ::riff_link::server::Refusal > }]
+        [threads "query" "link.toml:21"
         "fn threads(&self, cx: &Cx<'_>, query: Threads) -> Result<ThreadsReply, Refusal>"
         1 { fn threads(& self, cx : & ::riff_link::server::Cx < '_ >, query :
-        $crate::__riff_shapes::threads_query) -> ::core::result::Result <
-        $crate::__riff_shapes::threads_reply, ::riff_link::server::Refusal > }] [history
-        "query" "link.toml:28"
+        $crate::__riff_1_0) -> ::core::result::Result < $crate::__riff_1_1,
+        ::riff_link::server::Refusal > }] [history "query" "link.toml:28"
         "fn history(&self, cx: &Cx<'_>, thread: Thread, query: After) -> Result<Page<Message>, Refusal>"
         2 { fn history(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
-        $crate::__riff_shapes::history_thread, query :
-        $crate::__riff_shapes::history_query) -> ::core::result::Result <
-        $crate::__riff_shapes::history_reply, ::riff_link::server::Refusal > }] [changes
-        "query" "link.toml:34"
+        $crate::__riff_2_0, query : $crate::__riff_2_1) -> ::core::result::Result <
+        $crate::__riff_2_2, ::riff_link::server::Refusal > }] [changes "query"
+        "link.toml:34"
         "fn changes(&self, cx: &Cx<'_>, query: After) -> Result<Page<Changed>, Refusal>"
         1 { fn changes(& self, cx : & ::riff_link::server::Cx < '_ >, query :
-        $crate::__riff_shapes::changes_query) -> ::core::result::Result <
-        $crate::__riff_shapes::changes_reply, ::riff_link::server::Refusal > }] [post
-        "command" "link.toml:39"
+        $crate::__riff_3_0) -> ::core::result::Result < $crate::__riff_3_1,
+        ::riff_link::server::Refusal > }] [post "command" "link.toml:39"
         "fn post(&self, cx: &Cx<'_>, thread: Thread, body: Post) -> Result<Accepted<Self::Change, Posted>, Refusal>"
         2 { fn post(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
-        $crate::__riff_shapes::post_thread, body : $crate::__riff_shapes::post_body) ->
-        ::core::result::Result < ::riff_link::server::Accepted << Self as
-        ::riff_link::server::State > ::Change, $crate::__riff_shapes::post_reply >,
-        ::riff_link::server::Refusal > }] [claim "command" "link.toml:44"
+        $crate::__riff_4_0, body : $crate::__riff_4_1) -> ::core::result::Result <
+        ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
+        $crate::__riff_4_2 >, ::riff_link::server::Refusal > }] [claim "command"
+        "link.toml:44"
         "fn claim(&self, cx: &Cx<'_>, item: ItemId, body: Claim) -> Result<Accepted<Self::Change, Claimed>, Refusal>"
         2 { fn claim(& self, cx : & ::riff_link::server::Cx < '_ >, item :
-        $crate::__riff_shapes::claim_item, body : $crate::__riff_shapes::claim_body) ->
-        ::core::result::Result < ::riff_link::server::Accepted << Self as
-        ::riff_link::server::State > ::Change, $crate::__riff_shapes::claim_reply >,
-        ::riff_link::server::Refusal > }] [release "command" "link.toml:50"
+        $crate::__riff_5_0, body : $crate::__riff_5_1) -> ::core::result::Result <
+        ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
+        $crate::__riff_5_2 >, ::riff_link::server::Refusal > }] [release "command"
+        "link.toml:49"
         "fn release(&self, cx: &Cx<'_>, item: ItemId, body: Release) -> Result<Accepted<Self::Change, Released>, Refusal>"
         2 { fn release(& self, cx : & ::riff_link::server::Cx < '_ >, item :
-        $crate::__riff_shapes::release_item, body : $crate::__riff_shapes::release_body)
-        -> ::core::result::Result < ::riff_link::server::Accepted << Self as
-        ::riff_link::server::State > ::Change, $crate::__riff_shapes::release_reply >,
-        ::riff_link::server::Refusal > }] [ack "command" "link.toml:55"
+        $crate::__riff_6_0, body : $crate::__riff_6_1) -> ::core::result::Result <
+        ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
+        $crate::__riff_6_2 >, ::riff_link::server::Refusal > }] [ack "command"
+        "link.toml:54"
         "fn ack(&self, cx: &Cx<'_>, thread: Thread, body: Ack) -> Result<Accepted<Self::Change, Acked>, Refusal>"
         2 { fn ack(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
-        $crate::__riff_shapes::ack_thread, body : $crate::__riff_shapes::ack_body) ->
-        ::core::result::Result < ::riff_link::server::Accepted << Self as
-        ::riff_link::server::State > ::Change, $crate::__riff_shapes::ack_reply >,
-        ::riff_link::server::Refusal > }] [alive "signal" "link.toml:60"
+        $crate::__riff_7_0, body : $crate::__riff_7_1) -> ::core::result::Result <
+        ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
+        $crate::__riff_7_2 >, ::riff_link::server::Refusal > }] [alive "signal"
+        "link.toml:59"
         "fn alive(&self, cx: &Cx<'_>, body: Alive) -> Result<Asks, Refusal>" 1 { fn
-        alive(& self, cx : & ::riff_link::server::Cx < '_ >, body :
-        $crate::__riff_shapes::alive_body) -> ::core::result::Result <
-        $crate::__riff_shapes::alive_reply, ::riff_link::server::Refusal > }] [tail
-        "stream" "link.toml:65"
+        alive(& self, cx : & ::riff_link::server::Cx < '_ >, body : $crate::__riff_8_0)
+        -> ::core::result::Result < $crate::__riff_8_1, ::riff_link::server::Refusal > }]
+        [tail "stream" "link.toml:64"
         "fn tail(&self, cx: &Cx<'_>, thread: Thread) -> Result<Events<Self::Change, Message>, Refusal>"
         1 { fn tail(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
-        $crate::__riff_shapes::tail_thread) -> ::core::result::Result <
-        ::riff_link::server::Events << Self as ::riff_link::server::State > ::Change,
-        $crate::__riff_shapes::tail_reply >, ::riff_link::server::Refusal > }] [watch
-        "stream" "link.toml:71"
+        $crate::__riff_9_0) -> ::core::result::Result < ::riff_link::server::Events <<
+        Self as ::riff_link::server::State > ::Change, $crate::__riff_9_1 >,
+        ::riff_link::server::Refusal > }] [watch "stream" "link.toml:70"
         "fn watch(&self, cx: &Cx<'_>) -> Result<Events<Self::Change, Changed>, Refusal>"
         0 { fn watch(& self, cx : & ::riff_link::server::Cx < '_ >) ->
         ::core::result::Result < ::riff_link::server::Events << Self as
-        ::riff_link::server::State > ::Change, $crate::__riff_shapes::watch_reply >,
+        ::riff_link::server::State > ::Change, $crate::__riff_10_0 >,
         ::riff_link::server::Refusal > }] } { $($item)* } }
     };
 }

@@ -10,11 +10,12 @@ use std::{
 
 /// Finds the file and reads it.
 ///
-/// The places, in their order: `LINK_TOML`, the folder of the source file, the folder of the
-/// crate; from each one upwards. An absolute name is taken as it is.
+/// The places, in their order: `LINK_TOML` (a folder, or a file with the name that is asked for),
+/// the folder of the source file, the folder of the crate; from each folder upwards. An absolute
+/// name is taken as it is.
 pub(crate) fn read(name: &str, source_file: Option<PathBuf>) -> Result<(PathBuf, String), Missing> {
     let mut tried = Vec::new();
-    for path in candidates(name, source_file) {
+    for path in candidates(name, source_file)? {
         match std::fs::read_to_string(&path) {
             Ok(text) => return Ok((path.canonicalize().unwrap_or(path), text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => tried.push(path),
@@ -27,16 +28,20 @@ pub(crate) fn read(name: &str, source_file: Option<PathBuf>) -> Result<(PathBuf,
     })
 }
 
-fn candidates(name: &str, source_file: Option<PathBuf>) -> Vec<PathBuf> {
+fn candidates(name: &str, source_file: Option<PathBuf>) -> Result<Vec<PathBuf>, Missing> {
     if Path::new(name).is_absolute() {
-        return vec![name.into()];
+        return Ok(vec![name.into()]);
     }
     let mut found = Vec::new();
     if let Some(chosen) = env::var_os("LINK_TOML").map(PathBuf::from) {
-        if chosen.is_file() {
-            return vec![chosen];
+        if chosen.is_dir() {
+            found.extend(chosen.ancestors().map(|folder| folder.join(name)));
+        } else if !chosen.is_file() {
+            return Err(Missing::Chosen { path: chosen });
+        } else if chosen.file_name() == Path::new(name).file_name() {
+            // A build may have several links: the variable chooses for the name that it has.
+            return Ok(vec![chosen]);
         }
-        found.extend(chosen.ancestors().map(|folder| folder.join(name)));
     }
     // The compiler names source files by where it was started; only an absolute folder has parents
     // that mean something.
@@ -47,7 +52,7 @@ fn candidates(name: &str, source_file: Option<PathBuf>) -> Vec<PathBuf> {
     for start in [folder, crate_folder].into_iter().flatten() {
         found.extend(start.ancestors().map(|folder| folder.join(name)));
     }
-    found
+    Ok(found)
 }
 
 /// Each search goes from one folder to the root; its first place tells where it began.
@@ -70,6 +75,8 @@ fn first_of_each(tried: &[PathBuf]) -> Vec<PathBuf> {
 pub(crate) enum Missing {
     /// No place has it.
     Nowhere { name: String, starts: Vec<PathBuf> },
+    /// `LINK_TOML` names nothing.
+    Chosen { path: PathBuf },
     /// It is there and cannot be read.
     Unreadable { path: PathBuf, error: io::Error },
 }
@@ -86,6 +93,12 @@ impl fmt::Display for Missing {
                     ", nor in a folder above\nput the file there, or set LINK_TOML to its place",
                 )
             }
+            Self::Chosen { path } => write!(
+                f,
+                "LINK_TOML is {}, and nothing is there\nset it to the file or to a folder below \
+                 it, or unset it",
+                path.display()
+            ),
             Self::Unreadable { path, error } => {
                 write!(f, "{} cannot be read: {error}", path.display())
             }

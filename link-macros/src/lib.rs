@@ -45,7 +45,7 @@ use proc_macro::TokenStream;
 ///
 /// The path of link.toml. A relative one is looked for in the folder of the source file and in
 /// each folder above it, then in those of `CARGO_MANIFEST_DIR`; before both in `LINK_TOML`, where
-/// that is set. `crate = path` names the facade when it is renamed.
+/// that is set: to a folder, or to a file with this name. `crate = path` names the facade when it is renamed.
 ///
 /// # Errors
 ///

@@ -226,6 +226,12 @@ fn param<'a>(input: &'a FnArg, faults: &mut Faults) -> Option<Param<'a>> {
         }
         FnArg::Typed(typed) => typed,
     };
+    for attr in &typed.attrs {
+        faults.add(
+            attr,
+            "a parameter of a route has no attributes: it is one for both sides",
+        );
+    }
     check_type(&typed.ty, "a parameter", faults);
     let Pat::Ident(pattern) = &*typed.pat else {
         faults.add(&typed.pat, "a parameter of a route has a plain name");

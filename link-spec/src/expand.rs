@@ -192,7 +192,7 @@ pub trait Demo {
         let code = expanded().to_string();
         let wanted = [
             "Who is there.",
-            "`GET /v1/who`: a query with the budget `short` (60 s).",
+            "`GET /v1/who`: a query with the budget `short` (60s).",
             "It changes nothing, so it is sent again within its budget.",
             "Declared at link.toml:8.",
         ];

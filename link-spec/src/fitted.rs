@@ -94,6 +94,7 @@ pub(crate) fn fit<'a>(
         faults.add(trait_name, missing_method(spec, route));
     }
     fitted.sort_by_key(|one| one.index);
+    check_catch_up(spec, &fitted, faults);
     fitted
 }
 
@@ -164,6 +165,49 @@ fn fit_one<'a>(
         path,
         input,
         reply: method.reply,
+    }
+}
+
+/// The query that a stream catches up with is asked with `After` alone, and answers with a page.
+/// Which types these are is for rustc; that they are there is told here.
+fn check_catch_up(spec: &Spec, fitted: &[Fitted<'_>], faults: &mut Faults) {
+    for stream in fitted {
+        let Some(named) = &stream.route.catch_up else {
+            continue;
+        };
+        if let Some(input) = &stream.input {
+            let place = frame(&spec.source, named.place, "this query knows nothing of it");
+            faults.add(
+                input.name,
+                format!(
+                    "a stream that catches up has no query: after a break it would read what the \
+                     query leaves out\n{place}\nput what chooses its events into the path"
+                ),
+            );
+        }
+        let query = fitted
+            .iter()
+            .find(|one| one.route.name.value == named.value);
+        if let Some(query) = query.filter(|query| query.input.is_none() || query.reply.is_none()) {
+            let place = frame(
+                &spec.source,
+                named.place,
+                "it is what this stream catches up with",
+            );
+            let path: Vec<String> = path_names(query.route)
+                .map(|name| format!("{name}: {}, ", camel(name)))
+                .collect();
+            let path = path.concat();
+            faults.add(
+                query.name,
+                format!(
+                    "`{0}` reads what came after a cursor\n{place}\nwrite: fn {0}({path}query: After) \
+                     -> Page<{1}Event>;",
+                    named.value,
+                    camel(&stream.route.name.value)
+                ),
+            );
+        }
     }
 }
 

@@ -12,9 +12,11 @@ pub(crate) mod docs;
 pub(crate) mod server;
 pub(crate) mod service;
 
-use proc_macro2::{Ident, Span};
-use quote::format_ident;
-use syn::Path;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Path, ext::IdentExt as _};
+
+use crate::{fitted::Fitted, model::Spec};
 
 /// The names of what is made of one trait.
 pub(crate) struct Names {
@@ -25,7 +27,8 @@ pub(crate) struct Names {
     pub(crate) calls: Ident,
     pub(crate) handlers: Ident,
     pub(crate) server: Ident,
-    pub(crate) shapes: Ident,
+    /// What the hidden names of its types begin with.
+    pub(crate) alias: String,
     pub(crate) sealed: Ident,
     pub(crate) table: Ident,
     /// The facade crate.
@@ -34,6 +37,7 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(declared: &Ident, facade: Path) -> Self {
+        let declared = declared.unraw();
         let snake = snake(&declared.to_string());
         Self {
             service: Ident::new(&snake.to_uppercase(), declared.span()),
@@ -41,10 +45,10 @@ impl Names {
             calls: format_ident!("{declared}Calls"),
             handlers: format_ident!("{declared}Handlers"),
             server: format_ident!("{declared}Server"),
-            shapes: Ident::new(&format!("__{snake}_shapes"), Span::call_site()),
+            alias: format!("__{snake}"),
             sealed: Ident::new(&format!("__{snake}_sealed"), Span::call_site()),
             table: Ident::new(&format!("__{snake}_handlers"), Span::call_site()),
-            declared: declared.clone(),
+            declared,
             facade,
         }
     }
@@ -59,4 +63,16 @@ fn snake(camel: &str) -> String {
         snake.extend(letter.to_lowercase());
     }
     snake
+}
+
+/// The reply of a method; without an arrow it is `()`.
+pub(crate) fn reply(one: &Fitted<'_>) -> TokenStream {
+    one.reply.map_or_else(|| quote!(()), |ty| quote!(#ty))
+}
+
+/// The user's own docs, then what the route says of itself.
+pub(crate) fn method_docs(spec: &Spec, one: &Fitted<'_>) -> TokenStream {
+    let (user, paragraph) = (&one.docs, docs::paragraph(spec, one));
+    let gap = (!user.is_empty()).then(|| quote!(#[doc = ""]));
+    quote!(#(#user)* #gap #[doc = #paragraph])
 }

@@ -38,7 +38,7 @@ Examples:
 The token of the caller comes from RIFF_TOKEN; `riff-server token NAME` makes one.
 
 Exit codes: 0 ok, 1 failure, 2 usage, 3 refused, 4 outcome unknown (it may have run),
-5 not reachable (it did not run)."
+5 not reachable (nothing was changed)."
 )]
 pub struct Options {
     #[command(flatten)]

@@ -253,11 +253,9 @@ fn deny(gate: &Gate) -> Result<(), Stop> {
 }
 
 fn demo(gate: &Gate) -> Result<(), Stop> {
-    let (server, demo) = (shell::built("riff-server"), shell::built("demo"));
-    if !(server.exists() && demo.exists()) {
-        build(gate)?;
-    }
-    shell::run(Command::new(demo).arg("--json").current_dir(shell::root()))
+    build(gate)?;
+    let mut demo = Command::new(shell::built("demo"));
+    shell::run(demo.arg("--json").current_dir(shell::root()))
 }
 
 #[cfg(test)]

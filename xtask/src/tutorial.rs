@@ -3,9 +3,10 @@
 //! The blocks of the page are found by the comments `<!-- tutorial: … -->` before them.
 
 use std::{
-    fs,
+    env, fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{self, Command, Output},
 };
 
 use crate::{Stop, shell};
@@ -17,7 +18,7 @@ const STEPS: [&str; 3] = ["link.toml", "trait Tally", "impl TallyHandlers"];
 pub(crate) fn run() -> Result<(), Stop> {
     let page = read(&shell::root().join("README.md"))?;
     let package = Package::fresh()?;
-    package.write("Cargo.toml", &manifest(&block(&page, "Cargo.toml")?))?;
+    package.write("Cargo.toml", &block(&page, "Cargo.toml")?)?;
     let begun = Sources {
         link: block(&page, "link.toml")?,
         main: block(&page, "src/main.rs")?,
@@ -87,23 +88,27 @@ impl Sources {
     }
 }
 
-/// The reader's folder.
+/// The reader's folder, with the clone beside it. It goes when the value does.
 struct Package {
+    /// The folder that both lie in.
+    around: PathBuf,
     folder: PathBuf,
 }
 
 impl Package {
-    /// Below the target folder, so that it needs no place of its own; without what an earlier run
-    /// left.
+    /// In the system's folder for temporary files, since a folder below the workspace would be
+    /// taken for a part of it, which the reader's is not.
     fn fresh() -> Result<Self, Stop> {
-        let folder = shell::target().join("tutorial");
-        let source = folder.join("src");
-        let data = folder.join("tally-data");
-        if data.exists() {
-            fs::remove_dir_all(&data).map_err(|why| at(&data, &why))?;
-        }
+        let around = env::temp_dir().join(format!("riff-tutorial-{}", process::id()));
+        let package = Self {
+            folder: around.join("tally"),
+            around,
+        };
+        let source = package.folder.join("src");
         fs::create_dir_all(&source).map_err(|why| at(&source, &why))?;
-        Ok(Self { folder })
+        let clone = package.around.join("riff-link");
+        symlink(shell::root(), &clone).map_err(|why| at(&clone, &why))?;
+        Ok(package)
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), Stop> {
@@ -137,9 +142,8 @@ impl Package {
         Ok(())
     }
 
-    /// It has a target folder of its own: the reader's package is no member of the workspace, and
-    /// its features are others. It takes the lock file of the workspace, so that it builds what
-    /// the rest of the gate was tested with.
+    /// It takes the lock file of the workspace, so that it builds what the rest of the gate was
+    /// tested with, and keeps what it built for the next run of the gate.
     fn cargo(&self, words: &str) -> Result<Output, Stop> {
         let lock = shell::root().join("Cargo.lock");
         let own = self.folder.join("Cargo.lock");
@@ -149,20 +153,17 @@ impl Package {
         let mut command: Command = shell::cargo(words);
         command
             .current_dir(&self.folder)
-            .env("CARGO_TARGET_DIR", self.folder.join("target"))
+            .env("CARGO_TARGET_DIR", shell::target().join("tutorial"))
             .output()
             .map_err(|why| Stop::Failed(format!("cargo cannot be run: {why}")))
     }
 }
 
-/// The page's manifest, with the facade where it lies, and as a workspace of its own.
-fn manifest(shown: &str) -> String {
-    let facade = shell::root().join("riff-link");
-    let facade = facade.to_string_lossy().replace('\\', "/");
-    format!(
-        "{}\n[workspace]\n",
-        shown.replace("\"../riff-link\"", &format!("\"{facade}\""))
-    )
+impl Drop for Package {
+    fn drop(&mut self) {
+        // It lies among temporary files: what cannot be removed now, the system removes.
+        let _ = fs::remove_dir_all(&self.around);
+    }
 }
 
 fn read(path: &Path) -> Result<String, Stop> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     duration,
-    model::{Budget, Kind, Outbox, Route, Spec, Within},
+    model::{Budget, Kind, Route, Spec, Within},
 };
 
 use super::hash::fingerprint;
@@ -31,7 +31,7 @@ pub(super) fn markdown(spec: &Spec, command: &str) -> String {
             route.kind,
             route.method,
             route.path.text,
-            retry(spec, route),
+            retry(route),
             spec.line_of(route),
         );
     }
@@ -85,23 +85,11 @@ fn cell(text: &str) -> String {
         .join(" ")
 }
 
-fn retry(spec: &Spec, route: &Route) -> String {
+fn retry(route: &Route) -> String {
     match route.kind {
         Kind::Query => "reads again; changes nothing".to_owned(),
         Kind::Signal => "says it again; the newest wins".to_owned(),
-        Kind::Command => {
-            let outbox = match route.outbox.as_ref().map(|outbox| outbox.value) {
-                None => format!(
-                    "the outbox keeps it {}",
-                    duration::text(spec.limits.outbox_keep)
-                ),
-                Some(Outbox::Within(time)) => {
-                    format!("the outbox keeps it {}", duration::text(time))
-                }
-                Some(Outbox::No) => "not in the outbox".to_owned(),
-            };
-            format!("same call ID, so it runs once; {outbox}")
-        }
+        Kind::Command => "same call ID, so it runs once".to_owned(),
         Kind::Stream => match (&route.cursor, &route.catch_up) {
             (Some(cursor), Some(catch_up)) => {
                 format!(

@@ -7,7 +7,7 @@ use syn::{Type, spanned::Spanned as _};
 use crate::{
     fitted::{Carrier, Fitted},
     model::{Kind, Spec},
-    render::{Names, docs},
+    render::{Names, method_docs, reply},
 };
 
 /// The client half of the expansion.
@@ -77,7 +77,8 @@ pub(crate) fn client(
                 ::core::result::Result::Ok(Self::new(link, credentials))
             }
 
-            /// A client over a link that the caller chose.
+            /// A client over a link that the caller chose, with the limits of that link:
+            /// those of link.toml hold for [`open`](Self::open) only.
             #vis fn new(
                 link: #facade::client::Link,
                 credentials: #facade::client::Credentials,
@@ -104,12 +105,6 @@ pub(crate) fn client(
 
         #(#checks)*
     }
-}
-
-fn method_docs(spec: &Spec, one: &Fitted<'_>) -> TokenStream {
-    let (user, paragraph) = (&one.docs, docs::paragraph(spec, one));
-    let gap = (!user.is_empty()).then(|| quote!(#[doc = ""]));
-    quote!(#(#user)* #gap #[doc = #paragraph])
 }
 
 fn args<'a>(one: &'a Fitted<'_>) -> impl Iterator<Item = (&'a syn::Ident, &'a Type)> {
@@ -196,8 +191,4 @@ fn catch_up_check(names: &Names, fitted: &[Fitted<'_>], one: &Fitted<'_>) -> Opt
         |ty| quote_spanned!(ty.span()=> const _: fn(#ty) -> #facade::Page<#event> = |page| page;),
     );
     Some(quote!(#asked #given))
-}
-
-fn reply(one: &Fitted<'_>) -> TokenStream {
-    one.reply.map_or_else(|| quote!(()), |ty| quote!(#ty))
 }

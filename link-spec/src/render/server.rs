@@ -7,7 +7,7 @@ use syn::Ident;
 use crate::{
     fitted::{Carrier, Fitted},
     model::{Kind, Spec},
-    render::{Names, client, docs},
+    render::{Names, client, method_docs, reply},
 };
 
 /// The server half of the expansion.
@@ -26,17 +26,13 @@ pub(crate) fn server(
         ..
     } = names;
     let methods = fitted.iter().map(|one| {
-        let (user, paragraph) = (&one.docs, docs::paragraph(spec, one));
-        let gap = (!user.is_empty()).then(|| quote!(#[doc = ""]));
-        let sig = handler_sig(names, one);
+        let (docs, sig) = (method_docs(spec, one), handler_sig(names, one));
         quote! {
-            #(#user)*
-            #gap
-            #[doc = #paragraph]
+            #docs
             ///
             /// # Errors
             ///
-            /// A [`Refusal`](#facade::server::Refusal) when the answer is no.
+            /// A refusal, when the answer is no.
             #sig;
         }
     });
@@ -65,35 +61,34 @@ pub(crate) fn server(
         impl #server {
             /// The server of this engine, without authentication yet.
             #[allow(clippy::new_ret_no_self, reason = "the one server type is generic over all links")]
-            #vis fn new<S: #handlers>(
-                engine: #facade::server::Engine<S>,
-            ) -> #facade::server::Server<S> {
+            #vis fn new<__State: #handlers>(
+                engine: #facade::server::Engine<__State>,
+            ) -> #facade::server::Server<__State> {
                 #facade::server::Server::new(&#service, engine, ::std::vec![#(#runs),*])
             }
         }
     }
 }
 
-fn reply(one: &Fitted<'_>) -> TokenStream {
-    one.reply.map_or_else(|| quote!(()), |ty| quote!(#ty))
+/// The types of a handler, in the order of its signature: path, input, reply.
+fn types(one: &Fitted<'_>) -> Vec<TokenStream> {
+    let path = one.path.iter().map(|param| param.ty);
+    let input = one.input.iter().map(|input| input.ty);
+    let mut types: Vec<TokenStream> = path.chain(input).map(|ty| quote!(#ty)).collect();
+    types.push(reply(one));
+    types
 }
 
-/// The parameters of a handler behind `cx`, and its result, for these types.
-fn shape(
-    names: &Names,
-    one: &Fitted<'_>,
-    ty: impl Fn(&Ident, &TokenStream) -> TokenStream,
-) -> (TokenStream, TokenStream) {
+/// The parameters of a handler behind `cx`, and its result, with these types in the order of
+/// [`types`].
+fn shape(names: &Names, one: &Fitted<'_>, types: &[TokenStream]) -> (TokenStream, TokenStream) {
     let facade = &names.facade;
-    let params = one.path.iter().map(|param| (param.name, param.ty));
-    let input = one.input.iter().map(|input| (input.name, input.ty));
-    let params = params.chain(input).map(|(name, own)| {
-        let own = ty(name, &quote!(#own));
-        quote!(, #name: #own)
-    });
-    let reply = ty(&format_ident!("reply"), &reply(one));
+    let params = one.path.iter().map(|param| param.name);
+    let params = params.chain(one.input.iter().map(|input| input.name));
+    let params = params.zip(types).map(|(name, ty)| quote!(, #name: #ty));
+    let reply = types.last();
     let success = match one.route.kind {
-        Kind::Query | Kind::Signal => reply,
+        Kind::Query | Kind::Signal => quote!(#reply),
         Kind::Command => quote!(
             #facade::server::Accepted<<Self as #facade::server::State>::Change, #reply>
         ),
@@ -109,7 +104,7 @@ fn shape(
 
 fn handler_sig(names: &Names, one: &Fitted<'_>) -> TokenStream {
     let (facade, name) = (&names.facade, one.name);
-    let (params, result) = shape(names, one, |_, own| own.clone());
+    let (params, result) = shape(names, one, &types(one));
     quote!(fn #name(&self, cx: &#facade::server::Cx<'_> #params) -> #result)
 }
 
@@ -165,7 +160,7 @@ fn run(names: &Names, one: &Fitted<'_>) -> TokenStream {
     quote! {
         #facade::server::Handler::#door(
             &#service.routes[#index],
-            |state: &S, cx, input| {
+            |state: &__State, cx, input| {
                 #(#reads)*
                 #read_input
                 #end
@@ -192,37 +187,29 @@ pub(crate) fn handlers_table(
     let Names {
         facade,
         handlers,
-        shapes,
         table,
         ..
     } = names;
     let dollar = Punct::new('$', Spacing::Alone);
+    let alias = |one: &Fitted<'_>, n: usize| format_ident!("{}_{}_{n}", names.alias, one.index);
     let aliases = fitted.iter().flat_map(|one| {
-        let params = one
-            .path
-            .iter()
-            .map(|param| (param.name.to_string(), param.ty));
-        let input = one
-            .input
-            .iter()
-            .map(|input| (input.name.to_string(), input.ty));
-        let mut aliases: Vec<TokenStream> = params
-            .chain(input)
-            .map(|(name, ty)| {
-                let alias = format_ident!("{}_{name}", one.name);
-                quote!(pub type #alias = #ty;)
-            })
-            .collect();
-        let (alias, ty) = (format_ident!("{}_reply", one.name), reply(one));
-        aliases.push(quote!(pub type #alias = #ty;));
-        aliases
+        let types = types(one).into_iter().enumerate();
+        types.map(|(n, ty)| {
+            let alias = alias(one, n);
+            quote! {
+                #[doc(hidden)]
+                #[allow(non_camel_case_types, reason = "a name for a macro")]
+                #vis type #alias = #ty;
+            }
+        })
     });
     let rows = fitted.iter().map(|one| {
         let name = Ident::new(&one.name.to_string(), proc_macro2::Span::call_site());
-        let (params, result) = shape(names, one, |param, _| {
-            let alias = format_ident!("{}_{param}", one.name.to_string());
-            quote!(#dollar crate::#shapes::#alias)
-        });
+        let aliases: Vec<TokenStream> = (0..types(one).len())
+            .map(|n| alias(one, n))
+            .map(|alias| quote!(#dollar crate::#alias))
+            .collect();
+        let (params, result) = shape(names, one, &aliases);
         let text = signature_text(one);
         let place = format!("{}:{}", spec.source.name, spec.line_of(one.route));
         let count = Literal::usize_unsuffixed(one.path.len() + usize::from(one.input.is_some()));
@@ -231,12 +218,7 @@ pub(crate) fn handlers_table(
     });
     let whole = if whole { quote!(whole) } else { quote!(faulty) };
     quote! {
-        #[doc(hidden)]
-        #[allow(non_camel_case_types, missing_docs, unused_imports, reason = "names for a macro")]
-        #vis mod #shapes {
-            use super::*;
-            #(#aliases)*
-        }
+        #(#aliases)*
 
         #[doc(hidden)]
         #[macro_export]

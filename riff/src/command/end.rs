@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use riff_link::client::{CallError, Refused, StreamError};
+use riff_link::client::{CallError, Cause, Refused, StreamError};
 
 /// Why a command ends with another exit code than 0.
 #[derive(Debug)]
@@ -49,6 +49,11 @@ impl From<CallError> for End {
             }
             // A query changes nothing, so nobody has to know whether it ran.
             CallError::Unknown {
+                call: None,
+                cause: cause @ (Cause::NotOurServer { .. } | Cause::Undecodable { .. }),
+                ..
+            } => Self::Failure(cause.to_string()),
+            CallError::Unknown {
                 call: None, cause, ..
             } => Self::Unreachable(format!("no answer: {cause}")),
             CallError::Unknown {
@@ -65,13 +70,13 @@ impl From<CallError> for End {
 
 impl From<Refused> for End {
     fn from(refused: Refused) -> Self {
-        let Refused { code, detail, .. } = refused;
-        Self::Refused(match code.as_str() {
+        Self::Refused(match refused.code.as_str() {
             "unauthenticated" => format!(
-                "the server does not know this token ({detail}); make one with \
-                 `riff-server token NAME --dir DIR` and set RIFF_TOKEN to it"
+                "the server does not know this token ({}); make one with \
+                 `riff-server token NAME --dir DIR` and set RIFF_TOKEN to it",
+                refused.detail
             ),
-            _ => format!("refused: {detail} ({code})"),
+            _ => format!("refused: {refused}"),
         })
     }
 }

@@ -37,7 +37,9 @@ pub(super) fn add(dir: &Path, caller: &Caller, token: &str) -> Result<(), String
             .mode(0o600)
             .open(&path)?;
         file.write_all(format!("{caller} {hex}\n").as_bytes())?;
-        file.sync_all()
+        file.sync_all()?;
+        // The name of a new file is durable only with its folder.
+        fs::File::open(dir)?.sync_all()
     };
     append().map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
