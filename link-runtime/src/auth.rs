@@ -6,7 +6,7 @@ use http::HeaderValue;
 
 /// What an [`Api`](crate::Api) proves its caller with.
 ///
-/// Each try takes the header anew. `Debug` hides the token.
+/// Each try of a call, and each open of a stream, takes the header anew. `Debug` hides the token.
 #[derive(Clone)]
 pub struct Credentials(Proof);
 

@@ -43,7 +43,9 @@ pub enum CallError {
 
 /// A query or a signal, sent when it is awaited.
 ///
-/// Without a reply it is sent again, within the budget of its route.
+/// Without a reply it is sent again, within the budget of its route. A wait that the server asks
+/// for by `Retry-After` is kept, and our own comes on top where the budget has room for both; one
+/// that the budget has no room for ends the call at once.
 ///
 /// # Cancel safety
 /// Dropping it, or the future that it becomes, ends the open try and its waits; no other try
@@ -83,7 +85,8 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for Call<R> {
     }
 }
 
-/// A command, sent when it is awaited: each try under one call ID, so that it runs once.
+/// A command, sent when it is awaited: each try under one call ID, so that it runs once. Its
+/// waits are those of a [`Call`].
 ///
 /// # Cancel safety
 /// Dropping it, or the future that it becomes, ends the open try and its waits; no other try

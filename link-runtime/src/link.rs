@@ -59,8 +59,9 @@ pub(crate) struct Shared {
     state: watch::Sender<State>,
     counters: Counters,
     loopback: bool,
-    /// Whether this process ever met anybody at this base, over whichever link: a reply, or a
-    /// connection that broke.
+    /// Whether this process ever met anybody at this base, over whichever link: a reply, a
+    /// connection that broke, or silence until our own limit. An open of a stream that hung in its
+    /// connect until then counts too, since there it looks like silence; a call's try does not.
     met: Arc<AtomicBool>,
     http: Http,
 }

@@ -163,7 +163,7 @@ impl Request {
         }
     }
 
-    /// What each try sends, without the headers of a single try.
+    /// What each try sends, without the headers of a single try: [`prove`](Self::prove) is one.
     pub(crate) fn outgoing(&self) -> Result<Outgoing, Cause> {
         let invalid = |why: String| Cause::Invalid { why };
         if let Some(fault) = &self.fault {
@@ -193,11 +193,16 @@ impl Request {
         if self.body.is_some() {
             headers.insert(header::CONTENT_TYPE, JSON);
         }
+        Ok(headers)
+    }
+
+    /// Adds to the headers of a try who calls.
+    pub(crate) fn prove(&self, headers: &mut HeaderMap) -> Result<(), Cause> {
         let proof = self.api.credentials.header();
         if let Some(proof) = proof.map_err(|why| Cause::Invalid { why: why.into() })? {
             headers.insert(header::AUTHORIZATION, proof);
         }
-        Ok(headers)
+        Ok(())
     }
 
     fn url(&self) -> Result<Url, String> {

@@ -17,7 +17,9 @@ pub enum State {
     New,
     /// The server answered.
     Up,
-    /// The server cannot be reached. Calls go on within their budgets, streams for ever.
+    /// The server cannot be reached, or something else answers in its place. Calls go on within
+    /// their budgets, streams for ever, and end only where [`StreamError`](crate::StreamError) or
+    /// [`CallError`](crate::CallError) say so.
     Down {
         /// When the first of these faults was seen.
         since: UnixMillis,
@@ -63,9 +65,17 @@ pub fn link_line(peer: &str, before: &State, state: &State, now: UnixMillis) -> 
             } else {
                 format!(" for {}", Spoken(down))
             };
-            Some(format!(
-                "{peer} is not reachable{how_long} ({cause}), trying again"
-            ))
+            Some(match cause {
+                Cause::NotOurServer { service, status } => {
+                    let does_not = if how_long.is_empty() {
+                        "does not answer"
+                    } else {
+                        "has not answered"
+                    };
+                    format!("{peer} {does_not} as a {service} server{how_long} (status {status})")
+                }
+                _ => format!("{peer} is not reachable{how_long} ({cause}), trying again"),
+            })
         }
         (_, State::Refused { text }) => Some(format!("{peer} refuses: {text}")),
     }
@@ -116,30 +126,51 @@ mod tests {
         let refused = State::Refused {
             text: "a newer one is needed".into(),
         };
+        let [stranger, stranger_for_long] = [181_000, 1_000].map(|since| State::Down {
+            since: UnixMillis(since),
+            cause: Cause::NotOurServer {
+                service: "riff",
+                status: 500,
+            },
+        });
         let table = [
+            (
+                State::Up,
+                stranger,
+                Some("riff.example does not answer as a riff server (status 500)"),
+            ),
+            (
+                State::Up,
+                stranger_for_long,
+                Some("riff.example has not answered as a riff server for 3 min (status 500)"),
+            ),
             (State::New, State::Up, None),
             (State::Up, State::Up, None),
             (refused.clone(), State::Up, None),
             (State::New, State::New, None),
-            (down(1_000), State::Up, Some("riff is back (down 3 min)")),
+            (
+                down(1_000),
+                State::Up,
+                Some("riff.example is back (down 3 min)"),
+            ),
             (
                 State::Up,
                 down(181_000),
-                Some("riff is not reachable (no reply in 20 s), trying again"),
+                Some("riff.example is not reachable (no reply in 20 s), trying again"),
             ),
             (
                 down(1_000),
                 down(1_000),
-                Some("riff is not reachable for 3 min (no reply in 20 s), trying again"),
+                Some("riff.example is not reachable for 3 min (no reply in 20 s), trying again"),
             ),
             (
                 State::Up,
                 refused,
-                Some("riff refuses: a newer one is needed"),
+                Some("riff.example refuses: a newer one is needed"),
             ),
         ];
         for (before, state, line) in table {
-            let got = link_line("riff", &before, &state, UnixMillis(181_000));
+            let got = link_line("riff.example", &before, &state, UnixMillis(181_000));
             assert_eq!(got.as_deref(), line, "{before:?} to {state:?}");
         }
     }

@@ -33,8 +33,13 @@ pub enum StreamItem<E> {
     Event(E),
     /// Here events are missing that cannot be read any more.
     Gap {
-        /// How many. None when nobody knows, or whether there were any: a stream without a
-        /// cursor was opened again.
+        /// How many. None when nobody knows, nor whether there were any:
+        ///
+        /// - a stream without a cursor was opened again, or
+        /// - the server's log ends before the cursor of this stream, as after a restore from a
+        ///   backup, or with an [`after`](EventStream::after) of another log. The stream goes on
+        ///   after the end of that log, so cursors may come again. A log that has grown beyond
+        ///   the cursor meanwhile cannot be told from the old one.
         lost: Option<u64>,
     },
 }
@@ -46,7 +51,9 @@ pub enum StreamError {
     /// The server said no, to the stream or to its catch-up query.
     #[error("{0}")]
     Refused(Refused),
-    /// Who answered is no server of this service: its reply lacks the build header.
+    /// Who answered is no server of this service: its reply lacks the build header. Told only of
+    /// the first open and its catch-up; later it is waited out, as a front end that stands in
+    /// while the server is replaced.
     #[error("not a {service} server (status {status})")]
     NotOurServer {
         /// The name of the service.
@@ -63,6 +70,13 @@ pub enum StreamError {
         /// What the decoder said.
         why: String,
     },
+    /// Several catch-ups in a row said that more events follow, and gave none. The catch-up
+    /// query of the server is at fault.
+    #[error("the catch-up query says that more follows after {cursor}, and gives nothing")]
+    NoProgress {
+        /// The cursor after which it gives nothing.
+        cursor: u64,
+    },
     /// The stream was never opened: its request is at fault.
     #[error("not sent: {cause}")]
     NotSent {
@@ -75,11 +89,30 @@ pub enum StreamError {
 ///
 /// It opens at the first [`next`](Self::next), on a connection of its own, and closes when it is
 /// dropped. The end of a connection is no end of the stream: it is opened again, at once after
-/// an end by the server, else after `stream_retry`. The stream ends at the server's 204, at a
-/// refusal, and at what cannot be read.
+/// an end by the server, else after `stream_retry`. Faults, failures of the server (5xx, 429), and
+/// a server that says it is busy are waited out; a wait that it asks for by `Retry-After` is kept,
+/// up to 5 min, and our own comes on top.
 ///
 /// A stream without a cursor ([`ordered`](Self::ordered) gives one) cannot resume: each time it
-/// was opened again it gives [`StreamItem::Gap`] with `lost: None`.
+/// was opened again it gives [`StreamItem::Gap`] with `lost: None`. With a cursor it gives that
+/// once when it is opened and the server says that its log ends before the cursor: it goes on
+/// from there.
+///
+/// # Ends
+/// - The server answers 204: no more items.
+/// - [`Refused`](StreamError::Refused): the server says no to an open or to a catch-up, by any
+///   status but a 5xx or a 429, or because its build does not fit.
+/// - [`NotOurServer`](StreamError::NotOurServer): something else answers the first open or its
+///   catch-up. Once the stream was open, it is waited out.
+/// - [`Undecodable`](StreamError::Undecodable): the yes to an open is no event stream; an event or
+///   a page is not of its type; a page is larger than 64 MiB; an event is too large. One line of
+///   the stream's text, `data: ` included, and the data of one event have at most 4 MiB
+///   (4,194,304 bytes).
+/// - [`NoProgress`](StreamError::NoProgress): 3 catch-ups in a row say that more follows, and give
+///   nothing new.
+/// - [`NotSent`](StreamError::NotSent): the request is at fault.
+/// - The tokio runtime of the first [`next`](Self::next) is shut down: no more items.
+/// - The `Deserialize` of `E`, or the cursor function, panics: `next` panics with it.
 #[must_use = "a stream opens at the first `next`"]
 pub struct EventStream<E>(Phase<E>);
 
@@ -87,8 +120,9 @@ enum Phase<E> {
     New(Box<Plan<E>>),
     Open {
         items: mpsc::Receiver<Given<E>>,
-        _task: AbortOnDrop,
+        task: AbortOnDrop,
     },
+    Over,
 }
 
 type Given<E> = Result<StreamItem<E>, StreamError>;
@@ -157,6 +191,10 @@ impl<E: DeserializeOwned + Send + 'static> EventStream<E> {
     ///
     /// # Cancel safety
     /// Cancel safe: dropping the future loses no item, and the stream goes on.
+    ///
+    /// # Panics
+    /// Once, with the panic of the `Deserialize` of `E` or of the cursor function, after the items
+    /// before it; then the stream has ended.
     pub async fn next(&mut self) -> Option<Result<StreamItem<E>, StreamError>> {
         if let Phase::New(plan) = &mut self.0 {
             let (sender, items) = mpsc::channel(AHEAD);
@@ -166,12 +204,21 @@ impl<E: DeserializeOwned + Send + 'static> EventStream<E> {
                 after: plan.after,
             };
             let task = AbortOnDrop(tokio::spawn(follow::follow(plan, sender)));
-            self.0 = Phase::Open { items, _task: task };
+            self.0 = Phase::Open { items, task };
         }
-        match &mut self.0 {
-            Phase::Open { items, .. } => items.recv().await,
-            Phase::New(_) => None,
+        let Phase::Open { items, task } = &mut self.0 else {
+            return None;
+        };
+        if let Some(given) = items.recv().await {
+            return Some(given);
         }
+        // Without this, a panic of the user's code would look like an end by the server.
+        let end = (&mut task.0).await;
+        self.0 = Phase::Over;
+        if let Err(Ok(panic)) = end.map_err(tokio::task::JoinError::try_into_panic) {
+            std::panic::resume_unwind(panic);
+        }
+        None
     }
 }
 
@@ -180,6 +227,7 @@ impl<E> fmt::Debug for EventStream<E> {
         match &self.0 {
             Phase::New(plan) => f.debug_tuple("EventStream").field(&plan.request).finish(),
             Phase::Open { .. } => f.write_str("EventStream(open)"),
+            Phase::Over => f.write_str("EventStream(over)"),
         }
     }
 }

@@ -29,6 +29,19 @@ pub(crate) fn jitter(full: Duration, random: u32) -> Duration {
         .mul_f64(f64::from(random) / f64::from(u32::MAX))
 }
 
+/// The wait before the next try when a server asks for `theirs` and our own wait is `ours`: first
+/// theirs, then ours, so that clients that were told the same do not all come back in one instant.
+/// Theirs alone when both do not fit into `left`. A server that asks for no wait changes nothing.
+pub(crate) fn theirs_and_ours(theirs: Duration, ours: Duration, left: Duration) -> Duration {
+    let both = theirs.saturating_add(ours);
+    // Never nothing: a server that says 0 would be asked in a spin at the end of a budget.
+    if both < left || theirs.is_zero() {
+        both
+    } else {
+        theirs
+    }
+}
+
 /// A number for [`wait`] and [`jitter`]. A machine without randomness gets the full wait.
 pub(crate) fn random() -> u32 {
     getrandom::u32().unwrap_or(u32::MAX)
@@ -86,6 +99,28 @@ mod tests {
         );
         assert_eq!(jitter(Duration::ZERO, u32::MAX), Duration::ZERO);
         assert_eq!(jitter(Duration::MAX, u32::MAX), MOST);
+    }
+
+    #[test]
+    fn our_wait_comes_on_top_of_theirs_while_both_fit() {
+        for (theirs, ours, left, wait) in [
+            (7_000, 250, 60_000, 7_250),
+            (7_000, 125, 60_000, 7_125),
+            (7_000, 250, 7_250, 7_000),
+            (7_000, 250, 7_100, 7_000),
+            (7_000, 250, 100, 7_000),
+            (0, 250, 60_000, 250),
+            (0, 250, 100, 250),
+        ] {
+            let [theirs, ours, left, wait] = [theirs, ours, left, wait].map(Duration::from_millis);
+            assert_eq!(
+                theirs_and_ours(theirs, ours, left),
+                wait,
+                "{theirs:?} in {left:?}"
+            );
+        }
+        let ever = Duration::MAX;
+        assert_eq!(theirs_and_ours(ever, ever, ever), ever);
     }
 
     #[test]

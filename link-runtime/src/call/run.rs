@@ -48,16 +48,15 @@ async fn tries(
             return Err(tries.out_of_time(Cause::Budget { within }));
         }
         let number = tries.number();
-        let mut outgoing = outgoing.clone();
-        if id.is_some() {
-            let header = request.service().headers.attempt;
-            request::set(&mut outgoing.headers, header, number.to_string())
-                .map_err(|cause| tries.end(cause))?;
-        }
+        let outgoing = of_try(request, &outgoing, id.is_some().then_some(number))
+            .map_err(|cause| tries.end(cause))?;
         let lease = link.http().calls();
         let seen = attempt(request, &lease, outgoing, deadline).await;
         link.count_try(&seen.evidence);
-        link.set_state(&judge, &seen.evidence);
+        // A fault of a client that was replaced is older than what its successor has shown.
+        if !seen.evidence.swaps() || link.http().is_current(&lease) {
+            link.set_state(&judge, &seen.evidence);
+        }
         if seen.evidence.swaps() && link.http().swap(&lease) {
             link.count_swap();
         }
@@ -85,6 +84,17 @@ fn outgoing(request: &Request, id: Option<&CallId>) -> Result<Outgoing, Cause> {
             names.sent,
             request.link().next_signal(),
         )?;
+    }
+    Ok(outgoing)
+}
+
+/// What one try sends: also who calls, and the number of a command's try.
+fn of_try(request: &Request, all: &Outgoing, number: Option<u32>) -> Result<Outgoing, Cause> {
+    let mut outgoing = all.clone();
+    request.prove(&mut outgoing.headers)?;
+    if let Some(number) = number {
+        let header = request.service().headers.attempt;
+        request::set(&mut outgoing.headers, header, number.to_string())?;
     }
     Ok(outgoing)
 }

@@ -89,9 +89,6 @@ pub enum Cause {
         /// The most bytes that a reply may have.
         most: usize,
     },
-    /// The pages of a catch-up said that more follows and gave nothing new.
-    #[error("the catch-up query makes no progress")]
-    NoProgress,
     /// The budget left no time for a try.
     #[error("the budget of {} is spent", Spoken(*.within))]
     Budget {

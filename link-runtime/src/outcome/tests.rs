@@ -211,7 +211,9 @@ fn the_refused_header_makes_the_no_to_a_command_a_refusal() {
 #[test]
 fn only_a_try_without_a_reply_swaps_the_client() {
     let brief = Evidence::Brief {
-        cause: Cause::NoProgress,
+        cause: Cause::Budget {
+            within: Duration::from_secs(1),
+        },
         arrived: true,
     };
     for (evidence, swaps) in [

@@ -83,7 +83,8 @@ impl Tries {
             } => {
                 self.arrived |= arrived;
                 let ours = wait::wait(self.done, limits, random);
-                let wait = retry_after.map_or(ours, |theirs| theirs.max(ours));
+                let wait =
+                    retry_after.map_or(ours, |theirs| wait::theirs_and_ours(theirs, ours, left));
                 let spent = matches!(self.most, Attempts::AtMost(most) if self.done >= most);
                 if !spent && wait < left {
                     self.seen = Some(cause);

@@ -108,12 +108,11 @@ fn a_query_is_urlencoded_and_leaves_out_what_is_none() {
 
 #[test]
 fn the_headers_say_build_token_and_what_the_body_is() {
-    let outgoing = api()
-        .request(&CLAIM)
-        .path("item", &1)
-        .body(&[1, 2])
-        .outgoing()
-        .unwrap();
+    let request = api().request(&CLAIM).path("item", &1).body(&[1, 2]);
+    let mut outgoing = request.outgoing().unwrap();
+    let proof = outgoing.headers.get("authorization");
+    assert_eq!(proof, None, "each try takes its own");
+    request.prove(&mut outgoing.headers).unwrap();
     let header = |name: &str| {
         outgoing
             .headers
@@ -150,6 +149,22 @@ async fn what_is_wrong_with_a_request_is_a_call_that_was_not_sent() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("`claim` is a command"), "{error}");
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_be_sent_is_a_call_that_was_not_sent() {
+    let api = Api::new(api().link, Credentials::bearer("a\nb"), &SERVICE);
+    let error = api
+        .request(&WHO)
+        .call::<()>()
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("not sent: the call cannot be made: the token"),
+        "{error}"
+    );
+    assert_eq!(api.link().stats().tries, 0);
 }
 
 #[test]

@@ -39,8 +39,8 @@ impl Place {
 
 /// Why there is no page.
 pub(super) enum NoPage {
-    /// A new open may mend it.
-    Fault(Cause),
+    /// A new open may mend it. Says what was seen.
+    Fault(String),
     /// Nothing does.
     Failed(StreamError),
 }
@@ -55,6 +55,10 @@ where
         .call::<Page<E>>()
         .await
         .map_err(|error| match error {
+            // A server that failed may not fail the next time.
+            CallError::Refused(refused) if refused.status >= 500 => {
+                NoPage::Fault(refused.to_string())
+            }
             CallError::Refused(refused) => NoPage::Failed(StreamError::Refused(refused)),
             CallError::NotSent { cause } | CallError::Unknown { cause, .. } => match cause {
                 Cause::Invalid { .. } => NoPage::Failed(StreamError::NotSent { cause }),
@@ -68,7 +72,7 @@ where
                         why,
                     })
                 }
-                cause => NoPage::Fault(cause),
+                cause => NoPage::Fault(cause.to_string()),
             },
         })
 }

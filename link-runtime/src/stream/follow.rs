@@ -12,10 +12,11 @@ use super::{
     pace::Pace,
     parser::{Event, Item},
 };
-use crate::{
-    outcome::{Cause, Evidence},
-    wait,
-};
+use crate::{outcome::Evidence, wait};
+
+/// How many catch-ups in a row may say that more follows and give nothing new, before that is
+/// the end. The first may have met a server that is about to be replaced.
+const MOST_STUCK: u32 = 3;
 
 /// Follows a stream until it ends for good, or until nobody reads it any more.
 pub(super) async fn follow<E>(plan: Plan<E>, items: mpsc::Sender<Given<E>>)
@@ -27,6 +28,7 @@ where
         pace: Pace::new(*plan.request.link().limits()),
         place: plan.order.as_ref().and(plan.after).map(Place::at),
         was_open: false,
+        stuck: 0,
         plan,
     };
     loop {
@@ -51,6 +53,8 @@ struct Follow<E> {
     place: Option<Place>,
     /// Whether the stream was ready before, so that something may have come meanwhile.
     was_open: bool,
+    /// Catch-ups in a row that said that more follows and gave nothing new.
+    stuck: u32,
 }
 
 /// Why there is no other connection.
@@ -75,7 +79,13 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
             Opened::Refused(refused) => return Err(StreamError::Refused(refused).into()),
             Opened::NotOurServer { status } => {
                 let service = self.plan.request.service().name;
-                return Err(StreamError::NotOurServer { service, status }.into());
+                let stranger = StreamError::NotOurServer { service, status };
+                // A front end may stand in for a server that is replaced, once it was there.
+                return if self.was_open {
+                    Ok(Some(self.later(&stranger.to_string())))
+                } else {
+                    Err(stranger.into())
+                };
             }
             Opened::NoStream { why } => return Err(self.undecodable(why)),
             Opened::Invalid(cause) => return Err(StreamError::NotSent { cause }.into()),
@@ -86,12 +96,12 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
         };
         self.say(live.evidence());
         let before = self.cursor();
-        if let Some(cause) = self.catch_up(live.ready()).await? {
-            return Ok(Some(self.caught_up_not(&cause)));
+        let again = std::mem::replace(&mut self.was_open, true);
+        if let Some(why) = self.catch_up(live.ready(), again).await? {
+            return Ok(Some(self.later(&why)));
         }
-        self.was_open = true;
         let ended = self.live(&mut live).await?;
-        let moved = self.cursor() != before;
+        let moved = self.cursor() > before;
         match ended {
             Ended::TooLong(error) => Err(self.undecodable(error.to_string())),
             Ended::Over { cut } => {
@@ -123,15 +133,23 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
         }
     }
 
-    /// Gives what came while the stream was not open. A cause: it could not be read now.
-    async fn catch_up(&mut self, ready: Option<u64>) -> Result<Option<Cause>, Stop> {
+    /// Gives what came while the stream was not open; `again` if it was open before. A text says
+    /// why it could not be read now.
+    async fn catch_up(&mut self, ready: Option<u64>, again: bool) -> Result<Option<String>, Stop> {
         let Some(mut place) = self.place else {
-            if self.was_open {
+            if again {
                 self.give(StreamItem::Gap { lost: None }).await?;
             }
             self.place = self.plan.order.as_ref().and(ready).map(Place::at);
             return Ok(None);
         };
+        if let Some(ready) = ready.filter(|&ready| ready < place.cursor) {
+            // The log is another one. What it has after `ready` comes over this connection.
+            self.place = Some(Place::at(ready));
+            self.stuck = 0;
+            self.give(StreamItem::Gap { lost: None }).await?;
+            return Ok(None);
+        }
         loop {
             let Some(order) = &self.plan.order else {
                 return Ok(None);
@@ -140,7 +158,10 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
             let from = place.cursor;
             let page = match catch_up::page(order, from).await {
                 Ok(page) => page,
-                Err(NoPage::Fault(cause)) => return Ok(Some(cause)),
+                Err(NoPage::Fault(why)) => return Ok(Some(why)),
+                Err(NoPage::Failed(stranger @ StreamError::NotOurServer { .. })) if again => {
+                    return Ok(Some(stranger.to_string()));
+                }
                 Err(NoPage::Failed(error)) => return Err(error.into()),
             };
             let gap = place.tell(page.lost);
@@ -154,11 +175,18 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
                     self.give(StreamItem::Event(event)).await?;
                 }
             }
+            if place.cursor == from && page.more {
+                self.stuck += 1;
+                let stuck = StreamError::NoProgress { cursor: from };
+                return if self.stuck < MOST_STUCK {
+                    Ok(Some(stuck.to_string()))
+                } else {
+                    Err(stuck.into())
+                };
+            }
+            self.stuck = 0;
             if !page.more {
                 break;
-            }
-            if place.cursor == from {
-                return Ok(Some(Cause::NoProgress));
             }
         }
         // All that the stream had when it opened is read by now, or lost and told.
@@ -176,9 +204,9 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
             Err(error) => {
                 tracing::debug!(
                     route = self.route(),
-                    id = event.id,
+                    cursor = self.cursor(),
                     name = event.name,
-                    "event"
+                    "the event after it cannot be read"
                 );
                 return Err(self.undecodable(error.to_string()));
             }
@@ -216,8 +244,9 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
         wait
     }
 
-    fn caught_up_not(&mut self, cause: &Cause) -> Duration {
-        tracing::debug!(route = self.route(), %cause, "stream did not catch up");
+    /// The wait after an answer that a new open may mend.
+    fn later(&mut self, why: &str) -> Duration {
+        tracing::debug!(route = self.route(), why, "stream is opened later");
         self.pace.told_to_wait(None, wait::random())
     }
 

@@ -66,6 +66,9 @@ pub(super) async fn open(request: &Request) -> Opened {
         Ok(outgoing) => outgoing,
         Err(cause) => return Opened::Invalid(cause),
     };
+    if let Err(cause) = request.prove(&mut outgoing.headers) {
+        return Opened::Invalid(cause);
+    }
     outgoing
         .headers
         .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

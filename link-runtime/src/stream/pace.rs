@@ -8,7 +8,8 @@ use crate::wait;
 
 /// How many connections in a row may end at once, without a new event, before there are waits.
 const SHORT_AT_ONCE: u32 = 2;
-/// The longest wait that a `Retry-After` can ask of a stream, which has no budget to end it.
+/// The longest wait that a `Retry-After` can ask of a stream, which has no budget to end it. Our
+/// own comes on top.
 const MOST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 
 /// What the connections of one stream have come to so far.
@@ -62,11 +63,12 @@ impl Pace {
         Some(wait::jitter(self.limits.stream_retry, random))
     }
 
-    /// The wait after an answer that asks to come again.
+    /// The wait after an answer that asks to come again: theirs, and then ours, so that streams
+    /// that were told the same do not all come back in one instant.
     pub(super) fn told_to_wait(&mut self, theirs: Option<Duration>, random: u32) -> Duration {
         self.once_more = false;
         let theirs = theirs.unwrap_or_default().min(MOST_RETRY_AFTER);
-        wait::jitter(self.limits.stream_retry, random).max(theirs)
+        theirs + wait::jitter(self.limits.stream_retry, random)
     }
 }
 
@@ -122,12 +124,14 @@ mod tests {
     fn a_wait_that_a_server_asks_for_is_obeyed_within_reason() {
         let mut pace = pace();
         let minute = Duration::from_secs(60);
-        assert_eq!(pace.told_to_wait(Some(minute), FULL), minute);
+        let ours = Limits::DEFAULT.stream_retry;
+        assert_eq!(pace.told_to_wait(Some(minute), FULL), minute + ours);
+        assert_eq!(pace.told_to_wait(Some(minute), 0), minute + ours / 2);
         assert_eq!(
             pace.told_to_wait(Some(minute * 600), FULL),
-            MOST_RETRY_AFTER
+            MOST_RETRY_AFTER + ours
         );
-        assert_eq!(pace.told_to_wait(None, FULL), Limits::DEFAULT.stream_retry);
+        assert_eq!(pace.told_to_wait(None, FULL), ours);
         pace.set_retry(minute);
         assert_eq!(pace.failed(FULL), Some(minute));
         pace.set_retry(Duration::ZERO);

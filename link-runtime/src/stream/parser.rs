@@ -5,10 +5,9 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-/// The most bytes of one line.
-const MOST_LINE: usize = 1 << 20;
-/// The most bytes of the data of one event.
-const MOST_EVENT: usize = 4 << 20;
+/// The most bytes of one line, and of the data of one event: one cap for both, since a server
+/// may write an event as one line.
+const MOST: usize = 4 << 20;
 /// The longest wait that a server can ask for by `retry`.
 const MOST_RETRY: Duration = Duration::from_secs(60);
 
@@ -25,23 +24,21 @@ pub(super) enum Item {
     Retry(Duration),
 }
 
-/// One event.
+/// One event, without the last `id` of the stream: what resumes is the cursor inside the data.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Event {
     /// `event`; empty when none was given, which means `message`.
     pub(super) name: String,
     /// The `data` lines, with a line feed between them.
     pub(super) data: String,
-    /// The last `id` of the stream so far; empty when there was none.
-    pub(super) id: String,
 }
 
 /// A line or an event beyond the cap. Nothing after it can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TooLong {
-    #[error("a line has more than {} MiB", MOST_LINE >> 20)]
+    #[error("a line has more than {} MiB", MOST >> 20)]
     Line,
-    #[error("an event has more than {} MiB", MOST_EVENT >> 20)]
+    #[error("an event has more than {} MiB", MOST >> 20)]
     Event,
 }
 
@@ -57,7 +54,6 @@ pub(super) struct Parser {
     name: String,
     /// Each data line with a line feed after it.
     data: String,
-    id: String,
 }
 
 impl Parser {
@@ -68,7 +64,6 @@ impl Parser {
             first: true,
             name: String::new(),
             data: String::new(),
-            id: String::new(),
         }
     }
 
@@ -100,7 +95,7 @@ impl Parser {
     }
 
     fn extend_line(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
-        if self.line.len() + bytes.len() > MOST_LINE {
+        if self.line.len() + bytes.len() > MOST {
             return Err(TooLong::Line);
         }
         self.line.extend_from_slice(bytes);
@@ -123,14 +118,13 @@ impl Parser {
         match field {
             b"" => items.push_back(Item::Comment(value.into_owned())),
             b"data" => {
-                if self.data.len() + value.len() >= MOST_EVENT {
+                if self.data.len() + value.len() >= MOST {
                     return Err(TooLong::Event);
                 }
                 self.data.push_str(&value);
                 self.data.push('\n');
             }
             b"event" => self.name = value.into_owned(),
-            b"id" if !value.contains('\0') => self.id = value.into_owned(),
             b"retry" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let wait = value.parse().map_or(MOST_RETRY, Duration::from_millis);
                 items.push_back(Item::Retry(wait.min(MOST_RETRY)));
@@ -144,11 +138,7 @@ impl Parser {
         let name = std::mem::take(&mut self.name);
         let mut data = std::mem::take(&mut self.data);
         if data.pop().is_some() {
-            items.push_back(Item::Event(Event {
-                name,
-                data,
-                id: self.id.clone(),
-            }));
+            items.push_back(Item::Event(Event { name, data }));
         }
     }
 }

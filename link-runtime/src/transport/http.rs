@@ -57,29 +57,41 @@ impl Http {
             .clone()
     }
 
+    /// Whether that client was not replaced yet.
+    pub(crate) fn is_current(&self, lease: &Lease) -> bool {
+        self.calls().generation == lease.generation
+    }
+
     /// Replaces the client for calls if it is still that one, so that calls which fail together
     /// make one new client. Tells whether it did.
     ///
     /// A client that never had a connection has no dead one to leave behind, and stays. So does
     /// one whose successor cannot be made.
     pub(crate) fn swap(&self, failed: &Lease) -> bool {
-        if failed.connected.read() == 0 {
+        if failed.connected.read() == 0 || !self.is_current(failed) {
             return false;
         }
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.generation != failed.generation {
-            return false;
-        }
-        match Lease::new(self.connect, failed.generation + 1) {
-            Ok(next) => {
-                *calls = next;
-                true
-            }
+        self.replace(failed, |generation| Lease::new(self.connect, generation))
+    }
+
+    /// Makes the next client, and puts it in if `failed` is still the one for calls.
+    ///
+    /// It is made outside the lock, which every try takes: it may read all certificates of the
+    /// system.
+    fn replace(&self, failed: &Lease, make: impl FnOnce(u64) -> Result<Lease, BuildError>) -> bool {
+        let next = match make(failed.generation + 1) {
+            Ok(next) => next,
             Err(error) => {
                 tracing::warn!(%error, "the HTTP client stays");
-                false
+                return false;
             }
+        };
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = calls.generation == failed.generation;
+        if current {
+            *calls = next;
         }
+        current
     }
 
     /// Sends a request that opens a stream, on a connection of its own.
@@ -226,4 +238,34 @@ fn chain<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> + use<'a> {
     std::iter::successors(Some(error), |&error| error.source())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONNECT: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_client_is_made_while_tries_go_on_and_put_in_if_no_other_was() {
+        let http = Http::new(CONNECT).unwrap();
+        let failed = http.calls();
+        let slow = http.replace(&failed, |generation| {
+            assert!(http.calls.try_lock().is_ok(), "every try waits for it");
+            // Another call that failed is faster.
+            assert!(http.replace(&failed, |generation| Lease::new(CONNECT, generation)));
+            Lease::new(CONNECT, generation)
+        });
+        assert!(!slow);
+        assert_eq!(http.calls().generation, failed.generation + 1);
+        assert!(!http.is_current(&failed) && http.is_current(&http.calls()));
+    }
+
+    #[test]
+    fn a_client_whose_successor_cannot_be_made_stays() {
+        let http = Http::new(CONNECT).unwrap();
+        let failed = http.calls();
+        assert!(!http.replace(&failed, |_| Err(BuildError("no certificates".into()))));
+        assert!(http.is_current(&failed));
+    }
 }

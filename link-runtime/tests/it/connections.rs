@@ -77,6 +77,42 @@ async fn calls_that_fail_together_swap_the_client_once() {
 }
 
 #[tokio::test]
+async fn a_late_fault_of_a_replaced_client_does_not_set_the_link_down() {
+    let cut = Arc::new(tokio::sync::Notify::new());
+    let claims = std::sync::atomic::AtomicUsize::new(0);
+    let whos = std::sync::atomic::AtomicUsize::new(0);
+    let server = Server::new({
+        let cut = cut.clone();
+        move |seen| {
+            let query = seen.method == "GET";
+            let count = if query { &whos } else { &claims };
+            match (
+                query,
+                count.fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+            ) {
+                (true, 0) => vec![Step::Wait(cut.clone()), Step::Reset],
+                (true, _) => vec![Step::Hang],
+                (false, 0) => vec![Step::Reset],
+                (false, _) => yes("7"),
+            }
+        }
+    })
+    .await;
+    let api = api_with(&server.base(), PATIENT);
+    let late = tokio::spawn(who(&api).into_future());
+    until(|| server.seen().len() == 1).await;
+    assert_eq!(soon(claim(&api).into_future()).await, Ok(7));
+    assert_eq!(*api.link().state().borrow(), State::Up);
+    cut.notify_one();
+    // The try after the fault is there, so the fault was seen.
+    until(|| server.seen().len() == 4).await;
+    assert_eq!(*api.link().state().borrow(), State::Up);
+    let stats = api.link().stats();
+    assert_eq!((stats.faults, stats.swaps), (2, 1));
+    late.abort();
+}
+
+#[tokio::test]
 async fn of_twenty_first_calls_one_is_cancelled_and_the_others_succeed() {
     let server = Server::new(|_| vec![Step::Pause(50), reply(200, BUILD, "7")]).await;
     let api = api_with(&server.base(), PATIENT);

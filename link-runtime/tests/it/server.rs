@@ -14,6 +14,7 @@ use std::{
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::Notify,
     task::JoinSet,
     time::sleep,
 };
@@ -26,6 +27,8 @@ pub(crate) const BUILD: &str = "riff-build: 1.0 0.1.0 - -\r\n";
 pub(crate) enum Step {
     Send(Vec<u8>),
     Pause(u64),
+    /// Waits until the test says so.
+    Wait(Arc<Notify>),
     /// Closes the connection after all that was sent.
     Close,
     /// Resets the connection.
@@ -136,6 +139,7 @@ async fn serve(mut stream: TcpStream, connection: usize, script: Script, log: Ar
                     }
                 }
                 Step::Pause(millis) => sleep(Duration::from_millis(millis)).await,
+                Step::Wait(told) => told.notified().await,
                 Step::Close => return,
                 Step::Reset => {
                     stream.set_zero_linger().unwrap();

@@ -218,3 +218,48 @@ async fn a_stream_without_a_cursor_says_that_it_may_have_lost_something() {
     assert_eq!(numbers(&mut tail, 1).await, [1]);
     assert!(afters(&server).is_empty());
 }
+
+#[tokio::test]
+async fn a_log_that_ends_before_the_cursor_is_a_gap_that_is_told_once() {
+    let server = server(
+        |opened| match opened {
+            0 => vec![
+                stream(": ready 20\n\n"),
+                chunk(&events([21])),
+                end(),
+                Step::Close,
+            ],
+            // Restored from a backup.
+            1 => vec![stream(": ready 3\n\n"), Step::Pause(20), end(), Step::Close],
+            2 => vec![
+                stream(": ready 3\n\n"),
+                chunk(&events([4])),
+                end(),
+                Step::Close,
+            ],
+            _ => vec![stream(": ready 4\n\n"), chunk(&events([5])), Step::Hang],
+        },
+        |_| page([], 0, false),
+    )
+    .await;
+    let mut tail = tail(&api(&server.base()));
+    assert_eq!(numbers(&mut tail, 1).await, [21]);
+    let gap = soon(tail.next()).await;
+    assert_eq!(gap, Some(Ok(StreamItem::Gap { lost: None })));
+    assert_eq!(numbers(&mut tail, 2).await, [4, 5]);
+    nothing_more(&mut tail).await;
+    assert_eq!(afters(&server), [3, 4]);
+}
+
+#[tokio::test]
+async fn a_stream_after_a_cursor_beyond_the_log_says_so_and_goes_on() {
+    let server = server(
+        |_| vec![stream(": ready 3\n\n"), chunk(&events([4])), Step::Hang],
+        |after| panic!("after {after}"),
+    )
+    .await;
+    let mut tail = tail(&api(&server.base())).after(40);
+    let gap = soon(tail.next()).await;
+    assert_eq!(gap, Some(Ok(StreamItem::Gap { lost: None })));
+    assert_eq!(numbers(&mut tail, 1).await, [4]);
+}

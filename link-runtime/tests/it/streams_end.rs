@@ -1,12 +1,19 @@
 //! Streams that end for good: by the server's word, or by what cannot be read.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use link_runtime::{EventStream, State, StreamError, StreamItem};
 
 use crate::{
-    fixture::{LIMITS, Message, SERVICE, TAIL, api, soon, tail, tail_unordered},
+    fixture::{HISTORY, LIMITS, Message, SERVICE, TAIL, api, soon, tail, tail_unordered},
     server::{BUILD, Server, Step, chunk, no, reply, stream},
+    threads::{afters, events, numbers, page, server},
 };
 
 /// The one error of a stream, after which it has ended.
@@ -134,7 +141,7 @@ async fn a_line_without_an_end_ends_a_stream_at_the_cap() {
     let server = Server::new(|_| {
         let piece = chunk(&"x".repeat(64 << 10));
         let mut steps = vec![stream(": ready 0\n\n"), chunk("data: {\"seq\":1}\n\n")];
-        steps.extend(std::iter::repeat_n(piece, 17));
+        steps.extend(std::iter::repeat_n(piece, 65));
         steps.push(Step::Hang);
         steps
     })
@@ -147,7 +154,7 @@ async fn a_line_without_an_end_ends_a_stream_at_the_cap() {
     let error = error(&mut tail).await;
     assert_eq!(
         error.to_string(),
-        "an event cannot be read: a line has more than 1 MiB"
+        "an event cannot be read: a line has more than 4 MiB"
     );
 }
 
@@ -183,6 +190,80 @@ async fn a_page_that_cannot_be_read_ends_a_stream_at_its_cursor() {
         ),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn a_strangers_page_before_a_stream_was_caught_up_with_ends_it() {
+    let server = Server::new(|seen| match seen.number {
+        0 => vec![stream(": ready 9\n\n"), Step::Hang],
+        _ => vec![reply(404, "", "<html>")],
+    })
+    .await;
+    let error = error(&mut tail(&api(&server.base())).after(3)).await;
+    assert_eq!(error.to_string(), "not a riff server (status 404)");
+}
+
+#[tokio::test]
+async fn a_catch_up_that_gives_nothing_three_times_in_a_row_ends_a_stream() {
+    let asked = AtomicUsize::new(0);
+    let server = server(
+        |_| vec![stream(": ready 9\n\n"), Step::Hang],
+        // Twice nothing, then something, then nothing for ever.
+        move |after| match asked.fetch_add(1, Ordering::SeqCst) {
+            2 => page([4], 0, true),
+            _ => page([after], 0, true),
+        },
+    )
+    .await;
+    let mut tail = tail(&api(&server.base())).after(3);
+    assert_eq!(numbers(&mut tail, 1).await, [4]);
+    let error = error(&mut tail).await;
+    assert_eq!(error, StreamError::NoProgress { cursor: 4 });
+    assert_eq!(
+        error.to_string(),
+        "the catch-up query says that more follows after 4, and gives nothing"
+    );
+    assert_eq!(afters(&server), [3, 3, 3, 4, 4, 4]);
+}
+
+/// What `next` panics with, after which the stream has ended.
+async fn panic_of<E>(tail: EventStream<E>) -> String
+where
+    E: serde::de::DeserializeOwned + Send + 'static,
+{
+    let tail = Arc::new(tokio::sync::Mutex::new(tail));
+    let reader = tail.clone();
+    let next = tokio::spawn(async move { reader.lock().await.next().await.is_some() });
+    let panic = soon(next).await.unwrap_err().into_panic();
+    for _ in 0..2 {
+        assert!(soon(tail.lock().await.next()).await.is_none());
+    }
+    (*panic.downcast_ref::<&str>().unwrap()).to_owned()
+}
+
+#[tokio::test]
+async fn a_panic_of_the_readers_own_code_is_not_an_end_by_the_server() {
+    #[derive(Debug, PartialEq)]
+    struct Fragile;
+    impl<'de> serde::Deserialize<'de> for Fragile {
+        fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+            panic!("this type reads nothing")
+        }
+    }
+    let server = Server::new(|_| {
+        let ready = stream(": ready 0\n\n");
+        vec![ready, chunk(&events([1])), Step::Hang]
+    })
+    .await;
+    let api = api(&server.base());
+    let request = |route| api.request(route).path("thread", &"t");
+    let fragile = request(&TAIL).stream::<Fragile>();
+    assert_eq!(panic_of(fragile).await, "this type reads nothing");
+
+    let cursor = |_: &Message| panic!("this event has no cursor");
+    let unordered = request(&TAIL).stream::<Message>();
+    let ordered = unordered.ordered(cursor, request(&HISTORY));
+    assert_eq!(panic_of(ordered).await, "this event has no cursor");
 }
 
 #[tokio::test]

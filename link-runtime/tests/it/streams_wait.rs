@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use link_runtime::{State, StreamItem};
+use link_runtime::{Cause, State, StreamItem};
 use tokio::time::{sleep, timeout};
 
 use crate::{
@@ -181,6 +181,67 @@ async fn a_catch_up_without_an_answer_is_a_fault_of_the_stream() {
     let mut tail = tail(&api(&server.base())).after(3);
     assert_eq!(numbers(&mut tail, 2).await, [4, 5]);
     assert_eq!((opens(&server), afters(&server)), (2, vec![3, 3]));
+}
+
+#[tokio::test]
+async fn a_server_that_fails_at_a_catch_up_is_asked_again() {
+    let failing = std::sync::atomic::AtomicBool::new(true);
+    let server = server(
+        |_| vec![stream(": ready 5\n\n"), Step::Hang],
+        move |after| {
+            if failing.swap(false, std::sync::atomic::Ordering::SeqCst) {
+                return no(500, "failed", "");
+            }
+            page(after + 1..=5, 0, false)
+        },
+    )
+    .await;
+    let mut tail = tail(&api(&server.base())).after(3);
+    assert_eq!(numbers(&mut tail, 2).await, [4, 5]);
+    assert_eq!((opens(&server), afters(&server)), (2, vec![3, 3]));
+}
+
+#[tokio::test]
+async fn a_stranger_that_stands_in_for_the_server_later_is_waited_out() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let server = server(
+        |opened| match opened {
+            0 => vec![
+                stream(": ready 0\n\n"),
+                chunk(&events([1])),
+                end(),
+                Step::Close,
+            ],
+            1 => vec![reply(404, "", "<html>")],
+            2 => vec![reply(
+                200,
+                "content-type: text/event-stream\r\n",
+                "data: 9\n\n",
+            )],
+            3 => vec![stream(": ready 2\n\n"), Step::Hang],
+            _ => vec![stream(": ready 2\n\n"), chunk(&events([3])), Step::Hang],
+        },
+        move |_| match asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => vec![reply(500, "", "<html>")],
+            _ => page([2], 0, false),
+        },
+    )
+    .await;
+    let api = api(&server.base());
+    let mut state = api.link().state();
+    let mut tail = tail(&api);
+    assert_eq!(numbers(&mut tail, 1).await, [1]);
+    let waited = async {
+        until_down(&mut state).await;
+        let state = state.borrow().clone();
+        let State::Down { cause, .. } = state else {
+            panic!("{state:?}")
+        };
+        assert!(matches!(cause, Cause::NotOurServer { .. }), "{cause}");
+    };
+    let ((), numbers) = tokio::join!(waited, numbers(&mut tail, 2));
+    assert_eq!(numbers, [2, 3]);
+    assert_eq!((opens(&server), afters(&server)), (5, vec![1, 1]));
 }
 
 #[tokio::test]

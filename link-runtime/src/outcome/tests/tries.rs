@@ -165,7 +165,7 @@ fn a_call_has_no_more_tries_than_its_budget_says() {
 }
 
 #[test]
-fn a_servers_wait_replaces_a_shorter_one_and_ends_a_call_that_cannot_wait_so_long() {
+fn our_wait_follows_a_servers_which_ends_a_call_that_cannot_wait_so_long() {
     let asking = |seconds: u64| {
         let retry_after = Some(Duration::from_secs(seconds));
         Evidence::Head(Head {
@@ -174,7 +174,14 @@ fn a_servers_wait_replaces_a_shorter_one_and_ends_a_call_that_cannot_wait_so_lon
         })
     };
     let next = |evidence: &Evidence| after(Kind::Query, std::slice::from_ref(evidence));
-    assert_eq!(next(&asking(7)), Next::Again(Duration::from_secs(7)));
+    assert_eq!(next(&asking(7)), Next::Again(Duration::from_millis(7_250)));
+    let class = JUDGE.class(&asking(59), Kind::Query);
+    for (left, wait) in [(59_251, 59_250), (59_250, 59_000), (59_001, 59_000)] {
+        let left = Duration::from_millis(left);
+        let mut tries = Tries::new(Kind::Query, Attempts::Many);
+        let next = tries.next(class.clone(), left, &Limits::DEFAULT, u32::MAX);
+        assert_eq!(next, Next::Again(Duration::from_millis(wait)), "{left:?}");
+    }
     assert_eq!(next(&asking(0)), Next::Again(Duration::from_millis(250)));
     let Next::End(End::Unknown(cause)) = next(&asking(60)) else {
         panic!()
