@@ -10,6 +10,7 @@
 //! | 502, 503, 504, 429 without the build header | `Again`, may have arrived (a proxy may have passed it on) |
 //! | 503, 429 with the build header, whatever the build | `Again`, may have arrived (it may hide a command that went in) |
 //! | any other status without the build header, also 200 | `Foreign` |
+//! | a no with the build header, but without a problem that says why | `Foreign` |
 //! | a build that does not fit, or any other status | `No` |
 //! | for a command: any status but a 2xx with build and refused header | `Refused` |
 //!
@@ -151,12 +152,7 @@ impl Judge {
                     retry_after,
                 }
             } else {
-                Class::Foreign {
-                    cause: Cause::NotOurServer {
-                        service: self.service,
-                        status,
-                    },
-                }
+                self.foreign(status)
             };
         }
         let command = kind == Kind::Command;
@@ -182,7 +178,24 @@ impl Judge {
                 retry_after,
             };
         }
-        Class::No(other_build.unwrap_or_else(|| head.no()))
+        if let Some(refused) = other_build {
+            return Class::No(refused);
+        }
+        // Each no of our server says why as a problem. One that does not was put together on the
+        // way, whatever headers it kept, and tells nothing of the call.
+        if head.problem.is_none() && head.refused.is_none() {
+            return self.foreign(status);
+        }
+        Class::No(head.no())
+    }
+
+    fn foreign(&self, status: u16) -> Class {
+        Class::Foreign {
+            cause: Cause::NotOurServer {
+                service: self.service,
+                status,
+            },
+        }
     }
 
     /// What a try says of the link, whatever the call was.

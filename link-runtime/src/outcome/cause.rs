@@ -66,7 +66,8 @@ pub enum Cause {
         /// What it asked to wait, where it did.
         retry_after: Option<Duration>,
     },
-    /// Who answered is no server of this service: its reply lacks the build header.
+    /// Who answered is no server of this service: its reply lacks the build header, or is a no
+    /// that does not say why.
     #[error("not a {service} server (status {status})")]
     NotOurServer {
         /// The name of the service.

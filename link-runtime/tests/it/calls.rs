@@ -118,13 +118,13 @@ async fn a_sign_in_page_is_not_our_server_and_is_not_shown() {
 async fn a_redirect_is_not_followed() {
     let elsewhere = Server::new(|_| yes("7")).await;
     let location = format!("location: {}/v1/who\r\n", elsewhere.base());
-    for (headers, says) in [("", "not a riff server (status 302)"), (BUILD, "302")] {
+    for headers in ["", BUILD] {
         let headers = format!("{headers}{location}");
         let server = Server::new(move |_| vec![reply(302, &headers, "")]).await;
         let error = soon(who(&api(&server.base())).into_future())
             .await
             .unwrap_err();
-        assert_eq!(error.to_string(), says);
+        assert_eq!(error.to_string(), "not a riff server (status 302)");
         assert_eq!(server.seen().len(), 1);
     }
     assert_eq!(elsewhere.connections(), 0);
