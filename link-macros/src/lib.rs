@@ -5,11 +5,9 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `args` | the arguments of `#[riff_link]` |
 //! | `find` | where link.toml is |
 //! | `link` | from the attribute to the code |
 
-mod args;
 mod find;
 mod link;
 

@@ -1,14 +1,14 @@
 //! From an attribute to the code: find and read link.toml, then hand all to `link-spec`.
 
-use link_spec::{Options, Sides};
+use link_spec::{LinkArgs, Options, Sides};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Error, ItemTrait};
 
-use crate::{args::Args, find};
+use crate::find;
 
 pub(crate) fn riff_link(args: TokenStream, item: TokenStream) -> TokenStream {
-    let args: Args = match syn::parse2(args) {
+    let args: LinkArgs = match syn::parse2(args) {
         Ok(args) => args,
         Err(error) => return with_errors(item, &error),
     };
@@ -20,7 +20,10 @@ pub(crate) fn riff_link(args: TokenStream, item: TokenStream) -> TokenStream {
     let source_file = proc_macro::Span::call_site().local_file();
     let (path, text) = match find::read(&name, source_file) {
         Ok(found) => found,
-        Err(missing) => return with_errors(item, &Error::new_spanned(&args.file, missing)),
+        Err(missing) => {
+            let fallback = link_spec::fallback(&parsed, &args.facade);
+            return with_errors(fallback, &Error::new_spanned(&args.file, missing));
+        }
     };
     let spec = match link_spec::parse(&text, &name) {
         Ok(spec) => spec,
@@ -30,7 +33,8 @@ pub(crate) fn riff_link(args: TokenStream, item: TokenStream) -> TokenStream {
             let track = quote!(
                 const _: &[u8] = ::core::include_bytes!(#path);
             );
-            return with_errors(quote!(#item #track), &of_report(&args, &report));
+            let fallback = link_spec::fallback(&parsed, &args.facade);
+            return with_errors(quote!(#fallback #track), &of_report(&args, &report));
         }
     };
     let options = Options {
@@ -59,7 +63,7 @@ pub(crate) fn riff_handlers(args: TokenStream, item: TokenStream) -> TokenStream
 
 /// One error for each problem of link.toml, on the argument that names the file: a span cannot
 /// point into another file on stable Rust, so the text shows the place.
-fn of_report(args: &Args, report: &link_spec::Report) -> Error {
+fn of_report(args: &LinkArgs, report: &link_spec::Report) -> Error {
     let mut errors = report
         .problems()
         .iter()

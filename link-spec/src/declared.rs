@@ -15,11 +15,13 @@ pub(crate) struct Declared<'a> {
     pub(crate) vis: &'a Visibility,
     /// The methods without a fault of their own, in their order.
     pub(crate) methods: Vec<Method<'a>>,
-    /// The names of the methods with a fault, so that no other error follows from it.
-    pub(crate) faulty: Vec<&'a Ident>,
+    /// The methods with a fault, as far as they could be read, so that no other error follows from
+    /// it.
+    pub(crate) faulty: Vec<Method<'a>>,
 }
 
 /// A method: path parameters, then the query or the body, then the reply.
+#[derive(Clone)]
 pub(crate) struct Method<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) docs: Vec<&'a Attribute>,
@@ -29,6 +31,7 @@ pub(crate) struct Method<'a> {
 }
 
 /// A parameter of a method.
+#[derive(Clone)]
 pub(crate) struct Param<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
@@ -55,9 +58,7 @@ impl<'a> Declared<'a> {
             let mut own = Faults::default();
             let read = Method::read(method, &mut own);
             let name = &method.sig.ident;
-            if declared.methods.iter().any(|other| other.name == name)
-                || declared.faulty.contains(&name)
-            {
+            if declared.mentions(&name.to_string()) {
                 own.add(
                     name,
                     format!("`{name}` is declared twice; a route has one method"),
@@ -66,7 +67,7 @@ impl<'a> Declared<'a> {
             match own.into_error() {
                 Some(error) => {
                     faults.push(error);
-                    declared.faulty.push(name);
+                    declared.faulty.push(read);
                 }
                 None => declared.methods.push(read),
             }
@@ -76,8 +77,8 @@ impl<'a> Declared<'a> {
 
     /// Whether a method has this name, with or without a fault.
     pub(crate) fn mentions(&self, name: &str) -> bool {
-        self.methods.iter().any(|method| method.name == name)
-            || self.faulty.iter().any(|faulty| *faulty == name)
+        let mut all = self.methods.iter().chain(&self.faulty);
+        all.any(|method| method.name == name)
     }
 }
 

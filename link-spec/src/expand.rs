@@ -54,11 +54,11 @@ pub fn expand(spec: &Spec, item: &ItemTrait, options: &Options) -> Expanded {
     let declared = Declared::read(item, &mut faults);
     let vis = declared.vis;
     let names = Names::new(declared.name, options.facade.clone());
-    let fitted = fit(spec, declared, &mut faults);
+    let (fitted, rest) = fit(spec, declared, &mut faults);
     let track = options.track.as_ref().map(|path| track(path));
     let declaration = declaration(&names, item);
     let service = service::table(spec, &names, vis);
-    let client = client::client(spec, &names, vis, &fitted);
+    let client = client::client(spec, &names, vis, &fitted, &rest);
     let server = server_side(spec, &names, vis, &fitted, faults.is_empty());
     let facade = &names.facade;
     let sides = match options.sides {
@@ -87,7 +87,7 @@ fn server_side(
 }
 
 /// The trait as the user wrote it, but sealed: it declares, and nobody implements it.
-fn declaration(names: &Names, item: &ItemTrait) -> TokenStream {
+pub(crate) fn declaration(names: &Names, item: &ItemTrait) -> TokenStream {
     let Names { sealed, .. } = names;
     let ItemTrait {
         attrs,

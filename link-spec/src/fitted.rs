@@ -60,12 +60,13 @@ impl Carrier {
     }
 }
 
-/// Joins the two sides, in the order of link.toml, and adds what does not fit.
+/// Joins the two sides, in the order of link.toml, and adds what does not fit. The methods that
+/// fit nothing come second.
 pub(crate) fn fit<'a>(
     spec: &'a Spec,
     declared: Declared<'a>,
     faults: &mut Faults,
-) -> Vec<Fitted<'a>> {
+) -> (Vec<Fitted<'a>>, Vec<Method<'a>>) {
     let mut missing: Vec<&Route> = spec
         .routes
         .iter()
@@ -73,6 +74,7 @@ pub(crate) fn fit<'a>(
         .collect();
     let trait_name = declared.name;
     let mut fitted = Vec::new();
+    let mut rest = declared.faulty;
     for method in declared.methods {
         let name = method.name.to_string();
         let Some(index) = spec.routes.iter().position(|route| *route.name == name) else {
@@ -81,12 +83,16 @@ pub(crate) fn fit<'a>(
             let near = closest(&name, missing.iter().map(|route| route.name.as_str()));
             let near = near.map(str::to_owned);
             missing.retain(|route| near.as_deref() != Some(route.name.as_str()));
+            rest.push(method);
             continue;
         };
         let mut own = Faults::default();
-        let joined = fit_one(spec, index, method, &mut own);
+        let joined = fit_one(spec, index, method.clone(), &mut own);
         match own.into_error() {
-            Some(error) => faults.push(error),
+            Some(error) => {
+                faults.push(error);
+                rest.push(method);
+            }
             None => fitted.push(joined),
         }
     }
@@ -95,7 +101,7 @@ pub(crate) fn fit<'a>(
     }
     fitted.sort_by_key(|one| one.index);
     check_catch_up(spec, &fitted, faults);
-    fitted
+    (fitted, rest)
 }
 
 fn fit_one<'a>(

@@ -12,12 +12,14 @@
 //! | [`handlers`] | what `#[riff_handlers]` holds against the table of a link |
 //! | [`generate`](mod@generate) | the files that are made for a review |
 
+mod args;
 mod check;
 mod declared;
 mod distance;
 mod draft;
 mod duration;
 pub mod expand;
+mod fallback;
 mod faults;
 mod fitted;
 pub mod generate;
@@ -31,7 +33,9 @@ pub mod rule_id;
 mod source;
 
 pub use self::{
+    args::LinkArgs,
     expand::{Expanded, Options, Sides, expand},
+    fallback::fallback,
     generate::{GenerateError, Generated, generate},
     handlers::{check as check_handlers, hand_over},
     model::{

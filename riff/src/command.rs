@@ -121,6 +121,7 @@ enum Command {
 pub fn run(options: Options) -> ExitCode {
     match start(options) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(End::Enough) => ExitCode::SUCCESS,
         Err(end) => {
             output::talk(format_args!("riff: {end}"));
             ExitCode::from(end.code())
@@ -141,7 +142,7 @@ fn start(options: Options) -> Result<(), End> {
         .build()
         .map_err(|error| End::Failure(format!("the runtime does not start: {error}")))?;
     let api = RiffApi::open(&options.at.server, Credentials::bearer(token))
-        .map_err(|error| End::Failure(error.to_string()))?;
+        .map_err(|error| End::Usage(error.to_string()))?;
     runtime.block_on(one(options, &api))
 }
 

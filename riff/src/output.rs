@@ -7,11 +7,12 @@ use std::{
 
 use serde::Serialize;
 
-/// A line of data. A reader that went away, as `head` does, is no fault: the program ends.
+/// A line of data.
 ///
 /// # Errors
 ///
-/// When stdout cannot be written.
+/// When stdout cannot be written. [`BrokenPipe`](io::ErrorKind::BrokenPipe) says that the reader
+/// has what it wanted, as `head` has.
 pub fn data(line: impl Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;
@@ -33,13 +34,17 @@ pub fn talk(line: impl Display) {
 }
 
 /// Text of others, made harmless for a terminal: no control character but the line break, which
-/// gets an indent so that no message can look like the next one.
+/// gets an indent so that no message can look like the next one; and none that turns the direction
+/// of the text.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
             '\n' => plain.push_str("\n    "),
             '\t' => plain.push(' '),
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                plain.push('\u{fffd}');
+            }
             control if control.is_control() => plain.push('\u{fffd}'),
             other => plain.push(other),
         }
@@ -54,8 +59,8 @@ mod tests {
     #[test]
     fn the_text_of_others_cannot_steer_a_terminal() {
         assert_eq!(
-            plain("a\u{1b}[31mb\r\n7 ann: c\td"),
-            "a\u{fffd}[31mb\u{fffd}\n    7 ann: c d"
+            plain("a\u{1b}[31mb\r\n7 ann: c\td\u{202e}"),
+            "a\u{fffd}[31mb\u{fffd}\n    7 ann: c d\u{fffd}"
         );
     }
 }

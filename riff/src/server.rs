@@ -3,12 +3,14 @@
 //! | module | what |
 //! |---|---|
 //! | `serve` | opens the log and answers until it is told to stop |
+//! | `stop` | how a command ends when it does not succeed |
 //! | `token` | makes a token for a caller |
 //! | `tokens` | the file of tokens, read again when it changes |
 //! | `log` | shows what a log says |
 
 mod log;
 mod serve;
+mod stop;
 mod token;
 mod tokens;
 
@@ -17,6 +19,7 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 use riff_link::Caller;
 
+use self::stop::Stop;
 use crate::output;
 
 /// A small coordination server for people and coding agents.
@@ -85,7 +88,8 @@ pub fn run(options: Options) -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(text) => {
+        Err(Stop::Enough) => ExitCode::SUCCESS,
+        Err(Stop::Failed(text)) => {
             output::talk(format_args!("riff-server: {text}"));
             ExitCode::FAILURE
         }

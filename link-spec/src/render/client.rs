@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Type, spanned::Spanned as _};
 
 use crate::{
+    declared::Method,
     fitted::{Carrier, Fitted},
     model::{Kind, Spec},
     render::{Names, method_docs, reply},
@@ -16,6 +17,7 @@ pub(crate) fn client(
     names: &Names,
     vis: &syn::Visibility,
     fitted: &[Fitted<'_>],
+    rest: &[Method<'_>],
 ) -> TokenStream {
     let Names {
         facade,
@@ -42,6 +44,7 @@ pub(crate) fn client(
         let args = args(one).map(|(name, _)| name);
         quote!(#sig { #api::#name(self #(, #args)*) })
     });
+    let stubs = rest.iter().map(|method| stub(spec, names, vis, method));
     let checks = fitted
         .iter()
         .filter_map(|one| catch_up_check(names, fitted, one));
@@ -92,6 +95,7 @@ pub(crate) fn client(
             }
 
             #(#methods)*
+            #(#stubs)*
         }
 
         #[doc = #calls_doc]
@@ -107,6 +111,36 @@ pub(crate) fn client(
     }
 }
 
+/// A method that stands in for one with a fault, so that its callers have none.
+fn stub(spec: &Spec, names: &Names, vis: &syn::Visibility, method: &Method<'_>) -> TokenStream {
+    let name = method.name;
+    let route = spec.route(&name.to_string());
+    let kind = route.map_or(Kind::Query, |route| route.kind);
+    let params = method.params.iter().map(|param| {
+        let (name, ty) = (param.name, param.ty);
+        quote!(#name: &#ty)
+    });
+    let reply = method.reply.map_or_else(|| quote!(()), |ty| quote!(#ty));
+    let call = call_type(names, kind, &reply);
+    quote! {
+        #[doc = "It has a fault."]
+        #[allow(unused_variables, reason = "it stands in for a method with a fault")]
+        #vis fn #name(&self #(, #params)*) -> #call {
+            ::core::unreachable!()
+        }
+    }
+}
+
+/// What a method of this kind gives.
+fn call_type(names: &Names, kind: Kind, reply: &TokenStream) -> TokenStream {
+    let facade = &names.facade;
+    match kind {
+        Kind::Query | Kind::Signal => quote!(#facade::client::Call<#reply>),
+        Kind::Command => quote!(#facade::client::CommandCall<#reply>),
+        Kind::Stream => quote!(#facade::client::EventStream<#reply>),
+    }
+}
+
 fn args<'a>(one: &'a Fitted<'_>) -> impl Iterator<Item = (&'a syn::Ident, &'a Type)> {
     let input = one.input.iter().map(|input| (input.name, input.ty));
     one.path
@@ -116,14 +150,9 @@ fn args<'a>(one: &'a Fitted<'_>) -> impl Iterator<Item = (&'a syn::Ident, &'a Ty
 }
 
 fn sig(names: &Names, one: &Fitted<'_>) -> TokenStream {
-    let (facade, name) = (&names.facade, one.name);
+    let name = one.name;
     let args = args(one).map(|(name, ty)| quote!(#name: &#ty));
-    let reply = reply(one);
-    let call = match one.route.kind {
-        Kind::Query | Kind::Signal => quote!(#facade::client::Call<#reply>),
-        Kind::Command => quote!(#facade::client::CommandCall<#reply>),
-        Kind::Stream => quote!(#facade::client::EventStream<#reply>),
-    };
+    let call = call_type(names, one.route.kind, &reply(one));
     quote!(fn #name(&self #(, #args)*) -> #call)
 }
 

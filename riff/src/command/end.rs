@@ -4,9 +4,15 @@ use std::{fmt, io};
 
 use riff_link::client::{CallError, Cause, Refused, StreamError};
 
+use crate::output;
+
 /// Why a command ends with another exit code than 0.
 #[derive(Debug)]
 pub(super) enum End {
+    /// Whoever reads the output has what it wanted. Nothing went wrong.
+    Enough,
+    /// What was asked cannot be asked.
+    Usage(String),
     /// Something on this machine is wrong.
     Failure(String),
     /// The server said no, and it did not run.
@@ -21,7 +27,9 @@ impl End {
     /// The exit code, as `--help` names them.
     pub(super) fn code(&self) -> u8 {
         match self {
+            Self::Enough => 0,
             Self::Failure(_) => 1,
+            Self::Usage(_) => 2,
             Self::Refused(_) => 3,
             Self::Unknown(_) => 4,
             Self::Unreachable(_) => 5,
@@ -32,7 +40,9 @@ impl End {
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Failure(text)
+            Self::Enough => Ok(()),
+            Self::Usage(text)
+            | Self::Failure(text)
             | Self::Refused(text)
             | Self::Unknown(text)
             | Self::Unreachable(text) => f.write_str(text),
@@ -44,6 +54,9 @@ impl From<CallError> for End {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Refused(refused) => refused.into(),
+            CallError::NotSent {
+                cause: cause @ Cause::Invalid { .. },
+            } => Self::Usage(cause.to_string()),
             CallError::NotSent { cause } => {
                 Self::Unreachable(format!("riff-server did not get it: {cause}"))
             }
@@ -76,7 +89,7 @@ impl From<Refused> for End {
                  `riff-server token NAME --dir DIR` and set RIFF_TOKEN to it",
                 refused.detail
             ),
-            _ => format!("refused: {refused}"),
+            _ => format!("refused: {}", output::plain(&refused.to_string())),
         })
     }
 }
@@ -85,6 +98,7 @@ impl From<StreamError> for End {
     fn from(error: StreamError) -> Self {
         match error {
             StreamError::Refused(refused) => refused.into(),
+            StreamError::NotSent { cause } => Self::Usage(cause.to_string()),
             other => Self::Failure(other.to_string()),
         }
     }
@@ -92,6 +106,9 @@ impl From<StreamError> for End {
 
 impl From<io::Error> for End {
     fn from(error: io::Error) -> Self {
-        Self::Failure(format!("cannot write: {error}"))
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Enough,
+            _ => Self::Failure(format!("cannot write: {error}")),
+        }
     }
 }

@@ -5,17 +5,17 @@ use std::path::Path;
 use riff_link::server::log::{self, Logged, LoggedOutcome};
 use serde_json::{Value, json};
 
+use super::stop::Stop;
 use crate::output;
 
-pub(super) fn show(dir: &Path, json: bool) -> Result<(), String> {
-    for record in log::read(dir).map_err(|error| error.to_string())? {
-        let record = record.map_err(|error| error.to_string())?;
-        let done = if json {
-            output::json(&object(record))
+pub(super) fn show(dir: &Path, json: bool) -> Result<(), Stop> {
+    for record in log::read(dir).map_err(|error| Stop::of(&error))? {
+        let record = record.map_err(|error| Stop::of(&error))?;
+        if json {
+            output::json(&object(record))?;
         } else {
-            output::data(line(&record))
-        };
-        done.map_err(|error| error.to_string())?;
+            output::data(line(&record))?;
+        }
     }
     Ok(())
 }

@@ -9,10 +9,10 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use super::tokens::TokenFile;
+use super::{stop::Stop, tokens::TokenFile};
 use crate::{board::Board, output};
 
-pub(super) fn serve(dir: &Path, listen: SocketAddr) -> Result<(), String> {
+pub(super) fn serve(dir: &Path, listen: SocketAddr) -> Result<(), Stop> {
     tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_env_filter(
@@ -24,15 +24,18 @@ pub(super) fn serve(dir: &Path, listen: SocketAddr) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|error| format!("the runtime does not start: {error}"))?;
-    runtime.block_on(answer(dir, listen))
+    let done = runtime.block_on(answer(dir, listen));
+    // A handler that hangs must not hold up the end of the process.
+    runtime.shutdown_background();
+    done
 }
 
-async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), String> {
+async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), Stop> {
     // Before the log is opened: a signal that comes during a long start must end the server in
     // order, too.
-    let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
-    let journal = FileJournal::open(dir).map_err(|error| error.to_string())?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| Stop::of(&error))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Stop::of(&error))?;
+    let journal = FileJournal::open(dir).map_err(|error| Stop::of(&error))?;
     let tokens = TokenFile::open(dir)?;
     if tokens.is_empty() {
         output::talk(format_args!(
@@ -40,13 +43,13 @@ async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), String> {
             dir.display()
         ));
     }
-    let engine = Engine::open(journal, Board::default()).map_err(|error| error.to_string())?;
+    let engine = Engine::open(journal, Board::default()).map_err(|error| Stop::of(&error))?;
     tell_opened(engine.opened());
     let listener = TcpListener::bind(listen)
         .await
         .map_err(|error| cannot_listen(listen, &error))?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
-    output::data(format_args!("listening on {address}")).map_err(|error| error.to_string())?;
+    let address = listener.local_addr().map_err(|error| Stop::of(&error))?;
+    output::data(format_args!("listening on {address}"))?;
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}
@@ -58,15 +61,16 @@ async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), String> {
     server
         .serve(listener, stop)
         .await
-        .map_err(|error| error.to_string())
+        .map_err(|error| Stop::of(&error))
 }
 
-/// What the start found. A tail that was cut is told: it held only what nobody was told of, but a
-/// person must know that the last end was not in order.
+/// What the start found. A tail that was cut is told: only a person knows whether there was a crash
+/// that explains it.
 fn tell_opened(opened: &Opened) {
     for cut in &opened.found.cut {
         output::talk(format_args!(
-            "cut {} bytes at {}: {}; they were never acknowledged",
+            "cut {} bytes at {}: {}. A crash leaves such an end, and nobody was told of what is in \
+             it; without a crash the files are damaged: restore them from a backup",
             cut.bytes, cut.place, cut.what
         ));
     }

@@ -4,13 +4,13 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use riff_link::{CallId, Caller};
 
-use super::tokens;
+use super::{stop::Stop, tokens};
 use crate::output;
 
-pub(super) fn token(caller: &Caller, dir: &Path) -> Result<(), String> {
+pub(super) fn token(caller: &Caller, dir: &Path) -> Result<(), Stop> {
     let token = random_token().map_err(|error| format!("no random bytes: {error}"))?;
     tokens::add(dir, caller, &token)?;
-    output::data(token).map_err(|error| error.to_string())
+    Ok(output::data(token)?)
 }
 
 /// 32 random bytes of the operating system, as text.

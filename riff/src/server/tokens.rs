@@ -1,7 +1,7 @@
 //! The file of tokens: one line a token, the caller and the token's SHA-256 in hex.
 //!
-//! The server reads it again when it meets a token that it does not know and the file has
-//! changed, so a new token needs no restart.
+//! The server looks at the file at each request and reads it again when it has changed, so a new
+//! token and a revoked one need no restart.
 
 use std::{
     fmt::Write as _,
@@ -24,6 +24,8 @@ const NAME: &str = "tokens";
 pub(super) fn add(dir: &Path, caller: &Caller, token: &str) -> Result<(), String> {
     fs::create_dir_all(dir).map_err(|error| format!("cannot make {}: {error}", dir.display()))?;
     let path = dir.join(NAME);
+    // A server would not take a token from a file that it cannot read.
+    Known::read(&path)?;
     let mut hex = String::new();
     for byte in Tokens::sha256(token) {
         // Writing to a `String` cannot fail.
@@ -82,14 +84,17 @@ impl TokenFile {
 impl Authenticate for TokenFile {
     fn caller(&self, token: &str) -> Option<Caller> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(caller) = known.tokens.caller(token) {
-            return Some(caller);
+        let stamp = stamp(&self.path);
+        if stamp != known.stamp {
+            match Known::read(&self.path) {
+                Ok(read) => *known = read,
+                // Half an edit takes nobody's token away. It is said once, not at each request.
+                Err(why) => {
+                    tracing::error!("{why}; the tokens stay as they were");
+                    known.stamp = stamp;
+                }
+            }
         }
-        if stamp(&self.path) == known.stamp {
-            return None;
-        }
-        // A file that cannot be read now takes nobody's token away.
-        *known = Known::read(&self.path).ok()?;
         known.tokens.caller(token)
     }
 }
@@ -111,8 +116,8 @@ impl Known {
         for (n, line) in text.lines().enumerate() {
             let (caller, sha256) = parse(line).ok_or_else(|| {
                 format!(
-                    "{}:{}: a line is a caller, a space and 64 hex digits; \
-                     make one with `riff-server token NAME`",
+                    "{}:{}: a line is a caller, a space and 64 hex digits, as \
+                     `riff-server token NAME` writes it",
                     path.display(),
                     n + 1
                 )
@@ -158,6 +163,34 @@ mod tests {
         assert_eq!(tokens.caller("other"), Some(ann));
         let text = fs::read_to_string(dir.path().join(NAME)).unwrap();
         assert!(!text.contains("secret"), "{text}");
+    }
+
+    #[test]
+    fn a_token_whose_line_is_gone_is_unknown_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        for caller in ["ann", "ben"] {
+            add(dir.path(), &caller.parse().unwrap(), caller).unwrap();
+        }
+        let tokens = TokenFile::open(dir.path()).unwrap();
+        assert!(tokens.caller("ann").is_some());
+        let path = dir.path().join(NAME);
+        let text = fs::read_to_string(&path).unwrap();
+        let (_, rest) = text.split_once('\n').unwrap();
+        fs::write(&path, rest).unwrap();
+        assert_eq!(tokens.caller("ann"), None);
+        assert!(tokens.caller("ben").is_some());
+        fs::remove_file(&path).unwrap();
+        assert_eq!(tokens.caller("ben"), None);
+    }
+
+    #[test]
+    fn half_an_edit_takes_nobodys_token_away() {
+        let dir = tempfile::tempdir().unwrap();
+        add(dir.path(), &"ann".parse().unwrap(), "secret").unwrap();
+        let tokens = TokenFile::open(dir.path()).unwrap();
+        fs::write(dir.path().join(NAME), "ann 12").unwrap();
+        assert!(tokens.caller("secret").is_some());
+        assert!(add(dir.path(), &"ben".parse().unwrap(), "other").is_err());
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn a_url_that_is_none() {
         let (code, told) = no(client()
             .env("RIFF_TOKEN", "x")
             .args(["--server", url, "who"]));
-        assert_eq!(code, 1, "{told}");
+        assert_eq!(code, 2, "{told}");
         assert!(told.contains(url) && told.contains(hint), "{told}");
     }
 }

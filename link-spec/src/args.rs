@@ -6,12 +6,14 @@ use syn::{
 };
 
 /// `"link.toml"`, then maybe `crate = path`.
-pub(crate) struct Args {
-    pub(crate) file: LitStr,
-    pub(crate) facade: Path,
+pub struct LinkArgs {
+    /// The name of the file.
+    pub file: LitStr,
+    /// The facade that the code names: `::riff_link`, where nothing else is said.
+    pub facade: Path,
 }
 
-impl Parse for Args {
+impl Parse for LinkArgs {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(LitStr) {
             return Err(input.error("name the file: #[riff_link(\"link.toml\")]"));
