@@ -1,4 +1,4 @@
-// Made by riff-link 0.1.0 of link.toml, fingerprint d4c49da0c50bf14d. Do not edit.
+// Made by riff-link 0.1.0 of link.toml, fingerprint 6708a9ade28e416a. Do not edit.
 // Made again by: riff-link generate --trait riff-api/src/lib.rs --out generated link.toml
 
 #[doc(hidden)]
@@ -91,7 +91,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 16u32,
+            line: 18u32,
         },
         ::riff_link::Route {
             name: "threads",
@@ -103,7 +103,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 21u32,
+            line: 23u32,
         },
         ::riff_link::Route {
             name: "history",
@@ -115,7 +115,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 28u32,
+            line: 30u32,
         },
         ::riff_link::Route {
             name: "changes",
@@ -127,7 +127,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 34u32,
+            line: 36u32,
         },
         ::riff_link::Route {
             name: "post",
@@ -139,7 +139,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 39u32,
+            line: 41u32,
         },
         ::riff_link::Route {
             name: "claim",
@@ -151,7 +151,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 44u32,
+            line: 46u32,
         },
         ::riff_link::Route {
             name: "release",
@@ -163,7 +163,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 49u32,
+            line: 51u32,
         },
         ::riff_link::Route {
             name: "ack",
@@ -175,7 +175,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
-            line: 54u32,
+            line: 56u32,
         },
         ::riff_link::Route {
             name: "alive",
@@ -187,7 +187,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::AtMost(1u32),
             }),
-            line: 59u32,
+            line: 61u32,
         },
         ::riff_link::Route {
             name: "tail",
@@ -195,7 +195,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
             method: "GET",
             path: "/v1/threads/{thread}/tail",
             budget: ::core::option::Option::None,
-            line: 64u32,
+            line: 66u32,
         },
         ::riff_link::Route {
             name: "watch",
@@ -203,7 +203,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
             method: "GET",
             path: "/v1/watch",
             budget: ::core::option::Option::None,
-            line: 70u32,
+            line: 72u32,
         },
     ],
 };
@@ -247,7 +247,7 @@ impl RiffApi {
     ///
     /**`GET /v1/who`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:16.*/
+Declared at link.toml:18.*/
     pub fn who(&self, query: &Who) -> ::riff_link::client::Call<WhoReply> {
         self.api.request(&RIFF.routes[0usize]).query(query).call()
     }
@@ -255,7 +255,7 @@ Declared at link.toml:16.*/
     ///
     /**`GET /v1/threads`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:21.*/
+Declared at link.toml:23.*/
     pub fn threads(&self, query: &Threads) -> ::riff_link::client::Call<ThreadsReply> {
         self.api.request(&RIFF.routes[1usize]).query(query).call()
     }
@@ -263,7 +263,7 @@ Declared at link.toml:21.*/
     ///
     /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:28.*/
+Declared at link.toml:30.*/
     pub fn history(
         &self,
         thread: &Thread,
@@ -275,7 +275,7 @@ Declared at link.toml:28.*/
     ///
     /**`GET /v1/changes`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:34.*/
+Declared at link.toml:36.*/
     pub fn changes(&self, query: &After) -> ::riff_link::client::Call<Page<Changed>> {
         self.api.request(&RIFF.routes[3usize]).query(query).call()
     }
@@ -283,7 +283,7 @@ Declared at link.toml:34.*/
     ///
     /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:39.*/
+Declared at link.toml:41.*/
     pub fn post(
         &self,
         thread: &Thread,
@@ -299,7 +299,7 @@ Declared at link.toml:39.*/
     ///
     /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:44.*/
+Declared at link.toml:46.*/
     pub fn claim(
         &self,
         item: &ItemId,
@@ -311,7 +311,7 @@ Declared at link.toml:44.*/
     ///
     /**`POST /v1/items/{item}/release`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:49.*/
+Declared at link.toml:51.*/
     pub fn release(
         &self,
         item: &ItemId,
@@ -323,7 +323,7 @@ Declared at link.toml:49.*/
     ///
     /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:54.*/
+Declared at link.toml:56.*/
     pub fn ack(
         &self,
         thread: &Thread,
@@ -339,7 +339,7 @@ Declared at link.toml:54.*/
     ///
     /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60s, one try). It is kept in memory only and the newest wins. It is not sent again: the next one comes soon.
 
-Declared at link.toml:59.*/
+Declared at link.toml:61.*/
     pub fn alive(&self, body: &Alive) -> ::riff_link::client::Call<Asks> {
         self.api.request(&RIFF.routes[8usize]).body(body).call()
     }
@@ -347,7 +347,7 @@ Declared at link.toml:59.*/
     ///
     /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:64.*/
+Declared at link.toml:66.*/
     pub fn tail(&self, thread: &Thread) -> ::riff_link::client::EventStream<Message> {
         self.api
             .request(&RIFF.routes[9usize])
@@ -362,7 +362,7 @@ Declared at link.toml:64.*/
     ///
     /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:70.*/
+Declared at link.toml:72.*/
     pub fn watch(&self) -> ::riff_link::client::EventStream<Changed> {
         self.api
             .request(&RIFF.routes[10usize])
@@ -379,19 +379,19 @@ pub trait RiffCalls: ::core::marker::Send + ::core::marker::Sync {
     ///
     /**`GET /v1/who`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:16.*/
+Declared at link.toml:18.*/
     fn who(&self, query: &Who) -> ::riff_link::client::Call<WhoReply>;
     /// The threads that have a message.
     ///
     /**`GET /v1/threads`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:21.*/
+Declared at link.toml:23.*/
     fn threads(&self, query: &Threads) -> ::riff_link::client::Call<ThreadsReply>;
     /// The messages of a thread after a cursor, at most 200.
     ///
     /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:28.*/
+Declared at link.toml:30.*/
     fn history(
         &self,
         thread: &Thread,
@@ -401,13 +401,13 @@ Declared at link.toml:28.*/
     ///
     /**`GET /v1/changes`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:34.*/
+Declared at link.toml:36.*/
     fn changes(&self, query: &After) -> ::riff_link::client::Call<Page<Changed>>;
     /// Posts a message to a thread.
     ///
     /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:39.*/
+Declared at link.toml:41.*/
     fn post(
         &self,
         thread: &Thread,
@@ -417,7 +417,7 @@ Declared at link.toml:39.*/
     ///
     /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:44.*/
+Declared at link.toml:46.*/
     fn claim(
         &self,
         item: &ItemId,
@@ -427,7 +427,7 @@ Declared at link.toml:44.*/
     ///
     /**`POST /v1/items/{item}/release`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:49.*/
+Declared at link.toml:51.*/
     fn release(
         &self,
         item: &ItemId,
@@ -437,7 +437,7 @@ Declared at link.toml:49.*/
     ///
     /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:54.*/
+Declared at link.toml:56.*/
     fn ack(
         &self,
         thread: &Thread,
@@ -447,19 +447,19 @@ Declared at link.toml:54.*/
     ///
     /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60s, one try). It is kept in memory only and the newest wins. It is not sent again: the next one comes soon.
 
-Declared at link.toml:59.*/
+Declared at link.toml:61.*/
     fn alive(&self, body: &Alive) -> ::riff_link::client::Call<Asks>;
     /// Each new message of a thread.
     ///
     /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:64.*/
+Declared at link.toml:66.*/
     fn tail(&self, thread: &Thread) -> ::riff_link::client::EventStream<Message>;
     /// Each change of the board: posts, claims, releases, acknowledgements.
     ///
     /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:70.*/
+Declared at link.toml:72.*/
     fn watch(&self) -> ::riff_link::client::EventStream<Changed>;
 }
 impl RiffCalls for RiffApi {
@@ -534,7 +534,7 @@ pub trait RiffHandlers: ::riff_link::server::State {
     ///
     /**`GET /v1/who`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:16.*/
+Declared at link.toml:18.*/
     ///
     /// # Errors
     ///
@@ -548,7 +548,7 @@ Declared at link.toml:16.*/
     ///
     /**`GET /v1/threads`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:21.*/
+Declared at link.toml:23.*/
     ///
     /// # Errors
     ///
@@ -562,7 +562,7 @@ Declared at link.toml:21.*/
     ///
     /**`GET /v1/threads/{thread}/history`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:28.*/
+Declared at link.toml:30.*/
     ///
     /// # Errors
     ///
@@ -577,7 +577,7 @@ Declared at link.toml:28.*/
     ///
     /**`GET /v1/changes`: a query with the budget `short` (60s). It changes nothing, so it is sent again within its budget.
 
-Declared at link.toml:34.*/
+Declared at link.toml:36.*/
     ///
     /// # Errors
     ///
@@ -591,7 +591,7 @@ Declared at link.toml:34.*/
     ///
     /**`POST /v1/threads/{thread}/messages`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:39.*/
+Declared at link.toml:41.*/
     ///
     /// # Errors
     ///
@@ -612,7 +612,7 @@ Declared at link.toml:39.*/
     ///
     /**`POST /v1/items/{item}/claim`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:44.*/
+Declared at link.toml:46.*/
     ///
     /// # Errors
     ///
@@ -633,7 +633,7 @@ Declared at link.toml:44.*/
     ///
     /**`POST /v1/items/{item}/release`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:49.*/
+Declared at link.toml:51.*/
     ///
     /// # Errors
     ///
@@ -654,7 +654,7 @@ Declared at link.toml:49.*/
     ///
     /**`POST /v1/threads/{thread}/ack`: a command with the budget `short` (60s). Each of its tries carries one call ID, under which the server runs it once.
 
-Declared at link.toml:54.*/
+Declared at link.toml:56.*/
     ///
     /// # Errors
     ///
@@ -675,7 +675,7 @@ Declared at link.toml:54.*/
     ///
     /**`POST /v1/alive`: a signal with the budget `tick` (the period of 60s, one try). It is kept in memory only and the newest wins. It is not sent again: the next one comes soon.
 
-Declared at link.toml:59.*/
+Declared at link.toml:61.*/
     ///
     /// # Errors
     ///
@@ -689,7 +689,7 @@ Declared at link.toml:59.*/
     ///
     /**`GET /v1/threads/{thread}/tail`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:64.*/
+Declared at link.toml:66.*/
     ///
     /// # Errors
     ///
@@ -709,7 +709,7 @@ Declared at link.toml:64.*/
     ///
     /**`GET /v1/watch`: a stream. It is opened again after each break, for ever, and goes on after the last event seen.
 
-Declared at link.toml:70.*/
+Declared at link.toml:72.*/
     ///
     /// # Errors
     ///
@@ -870,57 +870,57 @@ pub type __riff_10_0 = Changed;
 #[macro_export]
 macro_rules! __riff_handlers {
     ($($item:tt)*) => {
-        ::riff_link::__handlers! { whole RiffHandlers { [who "query" "link.toml:16"
+        ::riff_link::__handlers! { whole RiffHandlers { [who "query" "link.toml:18"
         "fn who(&self, cx: &Cx<'_>, query: Who) -> Result<WhoReply, Refusal>" 1 { fn
         who(& self, cx : & ::riff_link::server::Cx < '_ >, query : $crate::__riff_0_0) ->
         ::core::result::Result < $crate::__riff_0_1, ::riff_link::server::Refusal > }]
-        [threads "query" "link.toml:21"
+        [threads "query" "link.toml:23"
         "fn threads(&self, cx: &Cx<'_>, query: Threads) -> Result<ThreadsReply, Refusal>"
         1 { fn threads(& self, cx : & ::riff_link::server::Cx < '_ >, query :
         $crate::__riff_1_0) -> ::core::result::Result < $crate::__riff_1_1,
-        ::riff_link::server::Refusal > }] [history "query" "link.toml:28"
+        ::riff_link::server::Refusal > }] [history "query" "link.toml:30"
         "fn history(&self, cx: &Cx<'_>, thread: Thread, query: After) -> Result<Page<Message>, Refusal>"
         2 { fn history(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
         $crate::__riff_2_0, query : $crate::__riff_2_1) -> ::core::result::Result <
         $crate::__riff_2_2, ::riff_link::server::Refusal > }] [changes "query"
-        "link.toml:34"
+        "link.toml:36"
         "fn changes(&self, cx: &Cx<'_>, query: After) -> Result<Page<Changed>, Refusal>"
         1 { fn changes(& self, cx : & ::riff_link::server::Cx < '_ >, query :
         $crate::__riff_3_0) -> ::core::result::Result < $crate::__riff_3_1,
-        ::riff_link::server::Refusal > }] [post "command" "link.toml:39"
+        ::riff_link::server::Refusal > }] [post "command" "link.toml:41"
         "fn post(&self, cx: &Cx<'_>, thread: Thread, body: Post) -> Result<Accepted<Self::Change, Posted>, Refusal>"
         2 { fn post(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
         $crate::__riff_4_0, body : $crate::__riff_4_1) -> ::core::result::Result <
         ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
         $crate::__riff_4_2 >, ::riff_link::server::Refusal > }] [claim "command"
-        "link.toml:44"
+        "link.toml:46"
         "fn claim(&self, cx: &Cx<'_>, item: ItemId, body: Claim) -> Result<Accepted<Self::Change, Claimed>, Refusal>"
         2 { fn claim(& self, cx : & ::riff_link::server::Cx < '_ >, item :
         $crate::__riff_5_0, body : $crate::__riff_5_1) -> ::core::result::Result <
         ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
         $crate::__riff_5_2 >, ::riff_link::server::Refusal > }] [release "command"
-        "link.toml:49"
+        "link.toml:51"
         "fn release(&self, cx: &Cx<'_>, item: ItemId, body: Release) -> Result<Accepted<Self::Change, Released>, Refusal>"
         2 { fn release(& self, cx : & ::riff_link::server::Cx < '_ >, item :
         $crate::__riff_6_0, body : $crate::__riff_6_1) -> ::core::result::Result <
         ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
         $crate::__riff_6_2 >, ::riff_link::server::Refusal > }] [ack "command"
-        "link.toml:54"
+        "link.toml:56"
         "fn ack(&self, cx: &Cx<'_>, thread: Thread, body: Ack) -> Result<Accepted<Self::Change, Acked>, Refusal>"
         2 { fn ack(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
         $crate::__riff_7_0, body : $crate::__riff_7_1) -> ::core::result::Result <
         ::riff_link::server::Accepted << Self as ::riff_link::server::State > ::Change,
         $crate::__riff_7_2 >, ::riff_link::server::Refusal > }] [alive "signal"
-        "link.toml:59"
+        "link.toml:61"
         "fn alive(&self, cx: &Cx<'_>, body: Alive) -> Result<Asks, Refusal>" 1 { fn
         alive(& self, cx : & ::riff_link::server::Cx < '_ >, body : $crate::__riff_8_0)
         -> ::core::result::Result < $crate::__riff_8_1, ::riff_link::server::Refusal > }]
-        [tail "stream" "link.toml:64"
+        [tail "stream" "link.toml:66"
         "fn tail(&self, cx: &Cx<'_>, thread: Thread) -> Result<Events<Self::Change, Message>, Refusal>"
         1 { fn tail(& self, cx : & ::riff_link::server::Cx < '_ >, thread :
         $crate::__riff_9_0) -> ::core::result::Result < ::riff_link::server::Events <<
         Self as ::riff_link::server::State > ::Change, $crate::__riff_9_1 >,
-        ::riff_link::server::Refusal > }] [watch "stream" "link.toml:70"
+        ::riff_link::server::Refusal > }] [watch "stream" "link.toml:72"
         "fn watch(&self, cx: &Cx<'_>) -> Result<Events<Self::Change, Changed>, Refusal>"
         0 { fn watch(& self, cx : & ::riff_link::server::Cx < '_ >) ->
         ::core::result::Result < ::riff_link::server::Events << Self as
