@@ -37,7 +37,7 @@ macro_rules! codes {
 codes! {
     /// The server starts, stops, or has failed.
     Unavailable = "unavailable", 503, "The server takes no calls now";
-    /// A first try of the same call is not written yet, or the server has too much to do.
+    /// A command is not written yet, the body did not arrive, or the server has too much to do.
     Busy = "busy", 503, "The server is busy";
     /// No token, or one that the server does not know.
     Unauthenticated = "unauthenticated", 401, "The caller is not known";

@@ -120,8 +120,7 @@ enum Command {
 /// Runs `riff`.
 pub fn run(options: Options) -> ExitCode {
     match start(options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(End::Enough) => ExitCode::SUCCESS,
+        Ok(()) | Err(End::Enough) => ExitCode::SUCCESS,
         Err(end) => {
             output::talk(format_args!("riff: {end}"));
             ExitCode::from(end.code())

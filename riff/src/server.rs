@@ -87,8 +87,7 @@ pub fn run(options: Options) -> ExitCode {
         Command::Log { dir, json } => log::show(&dir, json),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::Enough) => ExitCode::SUCCESS,
+        Ok(()) | Err(Stop::Enough) => ExitCode::SUCCESS,
         Err(Stop::Failed(text)) => {
             output::talk(format_args!("riff-server: {text}"));
             ExitCode::FAILURE

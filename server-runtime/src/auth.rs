@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 pub trait Authenticate: Send + Sync + 'static {
     /// The caller whose token this is. The same person must get the same name for every token:
     /// the name is half of the key under which a command is remembered.
+    ///
+    /// It runs on a worker thread, once a request: it must not block for long. What takes long,
+    /// as a look-up elsewhere, belongs before it, in memory. A panic is answered by 500 `failed`.
     fn caller(&self, token: &str) -> Option<Caller>;
 }
 

@@ -31,7 +31,7 @@ impl<'a> Cx<'a> {
         self.now
     }
 
-    /// Who is here, and what they said last.
+    /// Who is here, and what they said last: as it was when this handler first asked.
     pub fn presence(&self) -> &'a Presence {
         self.presence
     }

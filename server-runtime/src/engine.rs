@@ -18,10 +18,11 @@ use std::{
 };
 
 use link_wire::{Caller, Route};
-use tokio::sync::{broadcast, watch};
+use tokio::{sync::watch, time::Instant};
 
 pub use self::open::{OpenError, Opened};
 use self::{
+    backlog::{Backlog, Reader},
     calls::{Call, Known},
     queue::Queue,
     shared::{Core, Phase, Shared, WrittenState},
@@ -31,9 +32,10 @@ use crate::{
     Cx, Input, Record, State, clock,
     handler::{CommandFn, Heard, No, Projection},
     journal::Journal,
-    presence::Sent,
+    presence::{Room, Sent},
 };
 
+pub(crate) mod backlog;
 pub(crate) mod calls;
 mod decide;
 mod open;
@@ -46,8 +48,6 @@ mod tail;
 mod tests;
 mod writer;
 
-/// How many chunks a stream may be behind before it ends.
-const STREAM_BEHIND: usize = 1024;
 /// How long the drop of the last handle waits for the writer.
 const DROP_WITHIN: Duration = Duration::from_secs(1);
 
@@ -89,7 +89,7 @@ pub(crate) type Records<C> = Arc<[Record<C>]>;
 /// A stream that was opened: the records from now on.
 pub(crate) struct Live<C> {
     pub(crate) projection: Projection<C>,
-    pub(crate) records: broadcast::Receiver<Records<C>>,
+    pub(crate) records: Reader<C>,
 }
 
 impl<S: State> Engine<S> {
@@ -101,7 +101,6 @@ impl<S: State> Engine<S> {
     /// Whatever makes the log unreadable for this program; then nothing was changed.
     pub fn open(journal: impl Journal, initial: S) -> Result<Self, OpenError> {
         let replayed = replay::replay(Box::new(journal), initial)?;
-        let (records, _) = broadcast::channel(STREAM_BEHIND);
         let shared = Arc::new(Shared {
             core: Mutex::new(Core {
                 pending: replayed.state.clone(),
@@ -112,9 +111,10 @@ impl<S: State> Engine<S> {
             work: Condvar::new(),
             written: RwLock::new(WrittenState {
                 state: replayed.state,
-                records: Some(records),
+                records: Some(Backlog::new()),
+                broken: false,
             }),
-            presence: RwLock::default(),
+            room: Arc::new(Room::new(Instant::now())),
             phase: watch::Sender::new(Phase::Open),
         });
         let writer = writer::start(Arc::clone(&shared), replayed.tail);
@@ -141,8 +141,13 @@ impl<S: State> Engine<S> {
     ///
     /// # Cancel safety
     /// The closing goes on when the future is dropped.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub async fn close(&self) -> Result<(), EngineFailed> {
-        self.handle.shared.begin_close();
+        let shared = Arc::clone(&self.handle.shared);
+        // A handler that hangs holds the lock that this takes: that must not hold up the caller.
+        drop(tokio::task::spawn_blocking(move || shared.begin_close()));
         let mut phase = self.phase();
         let ended = phase
             .wait_for(|phase| matches!(phase, Phase::Closed | Phase::Failed(_)))
@@ -167,15 +172,13 @@ impl<S: State> Engine<S> {
 
     /// Notes that the caller made a call.
     pub(crate) fn touch(&self, caller: &Caller) {
-        self.handle
-            .shared
-            .presence_mut()
-            .touch(caller, clock::now());
+        let room = &self.handle.shared.room;
+        room.touch(caller, clock::now(), Instant::now());
     }
 
     /// What is known of a call ID, before anything else of the request is looked at.
     pub(crate) fn look(&self, call: &Call) -> Result<Option<Known>, Halt> {
-        let mut core = self.handle.shared.core();
+        let core = self.handle.shared.core();
         match *self.handle.shared.phase.borrow() {
             Phase::Failed(_) => Err(Halt::Unavailable),
             Phase::Open | Phase::Closing | Phase::Closed => Ok(core.calls.look(call)),
@@ -245,15 +248,15 @@ impl<S: State> Engine<S> {
     ) -> Result<T, Halt> {
         let shared = &self.handle.shared;
         let written = shared.written();
+        if written.broken {
+            return Err(Halt::Unavailable);
+        }
         shared.ask(route, caller, &written.state, run)
     }
 
     /// Keeps a signal that was answered.
     pub(crate) fn hear(&self, caller: &Caller, heard: Heard, sent: Option<Sent>) {
-        self.handle
-            .shared
-            .presence_mut()
-            .hear(caller, heard.body, sent);
+        self.handle.shared.room.hear(caller, heard.body, sent);
     }
 
     /// Opens a stream. Its cursor and its first record are of one moment: nothing falls between.
@@ -265,11 +268,10 @@ impl<S: State> Engine<S> {
     ) -> Result<Live<S::Change>, Halt> {
         let shared = &self.handle.shared;
         let written = shared.written();
-        let records = written
-            .records
-            .as_ref()
-            .ok_or(Halt::Unavailable)?
-            .subscribe();
+        if written.broken {
+            return Err(Halt::Unavailable);
+        }
+        let records = written.records.as_ref().ok_or(Halt::Unavailable)?.reader();
         let projection = shared.ask(route, caller, &written.state, run)?;
         Ok(Live {
             projection,

@@ -21,6 +21,10 @@ pub type StreamFn<S> = fn(&S, &Cx<'_>, &Input<'_>) -> Result<Projection<<S as St
 ///
 /// Handlers are pure: the same state, context and input give the same answer. In a debug build
 /// each command is decided twice, and one that differs fails.
+///
+/// They must be short, the making of the reply's JSON included: they run on a worker thread, a
+/// command while no other command is decided, and all others while no write can be shown. So no
+/// input and output, no waiting, and pages instead of lists without an end.
 pub struct Handler<S: State> {
     pub(crate) route: &'static Route,
     pub(crate) run: Run<S>,

@@ -14,31 +14,47 @@ mod order;
 mod reply;
 mod routes;
 mod serve;
+mod socket;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 /// The most bytes that a request's body may have, unless the server says otherwise: 1 MiB.
 pub const MOST_BODY_BYTES: usize = 1024 * 1024;
+
+/// The most connections at a time, unless the server says otherwise. Where the process may open
+/// fewer than four times as many files, it is a quarter of those: a log needs some, too.
+pub const MOST_CONNECTIONS: usize = 1024;
 
 /// A server: a service table, an engine, and a handler for each route.
 ///
 /// Until [`Server::authenticate`] is called it knows no caller and answers 401 to all.
 ///
-/// What a request meets, in this order; every reply has the build header:
+/// What a request meets, in this order; every reply to it has the build header:
 ///
 /// | stage | its no |
 /// |---|---|
 /// | the server takes calls | 503 `unavailable` |
-/// | body and head are not too large | 413 `too_large`, 400 `bad_request` |
-/// | a bearer token names the caller | 401 `unauthenticated`; from here on the reply names the caller |
+/// | body and head are not too large, and arrive | 413 `too_large`, 400 `bad_request`, 503 `busy` |
+/// | a bearer token names the caller | 401 `unauthenticated`, 500 `failed`; from here on the reply names the caller |
 /// | the call ID, if there is one and the method is not GET or HEAD | a known one gets its kept reply; 422 `call_reused` |
 /// | the build, if the client says one | 412 `other_build` |
 /// | path, then method | 404 `no_route`, 405 `other_method` |
-/// | path values, query, body | 400 `bad_request` |
+/// | path values, query, body; a command has no `idempotency-key` in the place of a call ID | 400 `bad_request` |
 /// | the handler | its refusal; 500 `failed` |
 /// | for a command: the write | 503 `busy` after 10 s, with `retry-after: 1`: it may still run |
 ///
-/// A command without a call ID gets one that the server makes: it runs once for that request, and
-/// a second request is a second command. So `curl` works, and does not try again.
+/// A command without a call ID gets one that the server makes, and that the reply gives back: it
+/// runs once for that request, and a second request is a second command. So `curl` works, and is
+/// never told to try again when the first may run.
+///
+/// What is no request is answered by the parser, without the build header, and its connection
+/// ends: bytes that are not HTTP/1.1 (400), a path of more than 64 KiB (414), more than 1,024
+/// headers or a head of more than about 400 KiB (431).
+///
+/// A connection ends without a reply when its first request does not arrive whole in 10 s, a later
+/// one not in 75 s after the reply before it, and when its peer takes no byte of a reply for
+/// two minutes.
 pub struct Server<S: State> {
     inner: Inner<S>,
 }
@@ -51,6 +67,7 @@ struct Inner<S: State> {
     engine: Engine<S>,
     authenticate: Box<dyn Authenticate>,
     most_body_bytes: usize,
+    most_connections: usize,
     /// What is wrong with the table; then nothing is served.
     fault: Option<String>,
     /// True from the moment at which the server is told to stop.
@@ -108,6 +125,7 @@ impl<S: State> Server<S> {
             engine,
             authenticate: Box::new(Nobody),
             most_body_bytes: MOST_BODY_BYTES,
+            most_connections: serve::most_connections(),
             fault,
             draining: watch::Sender::new(false),
         };
@@ -128,10 +146,18 @@ impl<S: State> Server<S> {
         self
     }
 
+    /// Sets the most connections at a time, open streams included; at least one. More of them wait
+    /// in the queue of the system until one ends. [`MOST_CONNECTIONS`] unless it is set.
+    #[must_use]
+    pub fn most_connections(mut self, connections: usize) -> Self {
+        self.inner.most_connections = connections;
+        self
+    }
+
     /// The server as an axum router: for a test without a socket, or inside of another program.
     ///
-    /// It answers whatever no other route of the program takes. The program then has to end the
-    /// connections itself; [`Engine::close`] ends the streams and writes what is queued.
+    /// It answers whatever no other route of the program takes. The program then has to bound and
+    /// end the connections itself; [`Engine::close`] ends the streams and writes what is queued.
     pub fn into_router(self) -> Router {
         let inner = Arc::new(self.inner);
         Router::new().fallback(move |request: Request| {
@@ -146,7 +172,8 @@ impl<S: State> Server<S> {
     /// 2. streams end, idle connections close, calls under way get their replies;
     /// 3. what is queued is written, and the journal is closed, for each handle of the engine.
     ///
-    /// After five seconds connections that still hang are cut.
+    /// After five seconds connections that still hang are cut, and the end does not wait for a
+    /// handler that hangs. Dropping the runtime does: see tokio's `shutdown_background`.
     ///
     /// # Errors
     /// [`ServeError`]. A failure of the engine ends the server only when it is told to stop: until

@@ -1,21 +1,26 @@
 //! Who is here and what they said last: in memory only, and forgotten after three minutes.
+//!
+//! No lock is held while a handler runs: it sees a copy, which is made when it first asks.
 
 use std::{
     any::{Any, TypeId},
     collections::HashMap,
     fmt,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 
 use link_wire::{Caller, UnixMillis};
+use tokio::time::Instant;
 
 /// After how long without a call a caller is gone.
 pub(crate) const GONE_AFTER: Duration = Duration::from_secs(3 * 60);
-/// How many callers are known at once; the one that was seen longest ago makes room.
+/// How many callers are known at once. Another one is not noted until one of them is gone.
 pub(crate) const MOST_CALLERS: usize = 65_536;
-/// How often those who are gone are looked for.
-const PURGE_EVERY: Duration = Duration::from_secs(10);
+/// How often those who are gone are looked for, at most: it costs a walk over all.
+const PURGE_EVERY: Duration = Duration::from_secs(60);
+/// Of how many links of one caller the order of its signals is known.
+const MOST_LINKS: usize = 8;
 
 /// Where a signal stands among those of its link: the header `LINK.NUMBER`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,97 +45,180 @@ impl Sent {
     }
 }
 
-/// The callers of the last three minutes, and the newest signal of each type from each.
-///
-/// A restart forgets all of it.
-#[derive(Default)]
-pub struct Presence {
-    callers: HashMap<Caller, Entry>,
-    /// The time of the newest call. A handler sees the time of its own call here.
-    now: UnixMillis,
-    purged: UnixMillis,
+/// All callers that are known, behind locks that are held for moments only.
+pub(crate) struct Room {
+    table: RwLock<Table>,
 }
 
+struct Table {
+    callers: HashMap<Caller, Mutex<Entry>>,
+    purged: Instant,
+}
+
+#[derive(Clone)]
 struct Entry {
+    /// By the time of day, for people.
     seen: UnixMillis,
+    /// By a clock that nobody sets, for forgetting.
+    last: Instant,
     /// Bounded by the signal types of the application.
-    signals: HashMap<TypeId, Signal>,
+    signals: Arc<HashMap<TypeId, Signal>>,
 }
 
+impl Entry {
+    fn is_gone(&self, now: Instant) -> bool {
+        now.duration_since(self.last) >= GONE_AFTER
+    }
+}
+
+#[derive(Clone)]
 struct Signal {
-    sent: Option<Sent>,
     body: Arc<dyn Any + Send + Sync>,
+    /// The newest of each link, that of the link which was heard last at the end.
+    order: Vec<Sent>,
 }
 
-impl Presence {
-    /// Those who made a call, or sent a signal, in the last three minutes, in no order.
-    pub fn callers(&self) -> impl Iterator<Item = Present<'_>> {
-        let here = |entry: &Entry| self.now.since(entry.seen) < GONE_AFTER;
-        self.callers
-            .iter()
-            .filter(move |(_, entry)| here(entry))
-            .map(|(caller, entry)| Present { caller, entry })
+impl Signal {
+    /// Whether it is none that was heard already, or that a later one of its link overtook.
+    fn is_new(&mut self, sent: Option<Sent>) -> bool {
+        let Some(sent) = sent else { return true };
+        let known = self.order.iter().position(|last| last.link == sent.link);
+        match known {
+            Some(n) if sent.number <= self.order[n].number => return false,
+            Some(n) => drop(self.order.remove(n)),
+            None if self.order.len() >= MOST_LINKS => drop(self.order.remove(0)),
+            None => {}
+        }
+        self.order.push(sent);
+        true
+    }
+}
+
+impl Room {
+    pub(crate) fn new(now: Instant) -> Self {
+        let table = Table {
+            callers: HashMap::new(),
+            purged: now,
+        };
+        Self {
+            table: RwLock::new(table),
+        }
     }
 
-    /// Notes that the caller made a call.
-    pub(crate) fn touch(&mut self, caller: &Caller, now: UnixMillis) {
-        self.now = now;
-        if now.since(self.purged) >= PURGE_EVERY || now < self.purged {
-            self.purged = now;
-            self.callers
-                .retain(|_, entry| now.since(entry.seen) < GONE_AFTER);
-        }
-        if let Some(entry) = self.callers.get_mut(caller) {
-            if now.since(entry.seen) >= GONE_AFTER {
-                entry.signals.clear();
+    /// Notes that the caller made a call, at this time of day and this moment. Only a caller who
+    /// is not known yet takes the table for writing.
+    pub(crate) fn touch(&self, caller: &Caller, at: UnixMillis, now: Instant) {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = table.callers.get(caller) {
+            let mut entry = locked(entry);
+            if entry.is_gone(now) {
+                entry.signals = Arc::default();
             }
-            entry.seen = now;
+            entry.seen = at;
+            entry.last = entry.last.max(now);
             return;
         }
-        if self.callers.len() >= MOST_CALLERS {
-            let oldest = self.callers.iter().min_by_key(|(_, entry)| entry.seen);
-            if let Some(oldest) = oldest.map(|(caller, _)| caller.clone()) {
-                self.callers.remove(&oldest);
-            }
+        let due = |table: &Table| now.duration_since(table.purged) >= PURGE_EVERY;
+        if table.callers.len() >= MOST_CALLERS && !due(&table) {
+            return;
         }
-        self.callers.insert(
-            caller.clone(),
-            Entry {
-                seen: now,
-                signals: HashMap::new(),
-            },
-        );
+        drop(table);
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        if due(&table) {
+            table.purged = now;
+            table.callers.retain(|_, entry| {
+                let entry = entry.get_mut().unwrap_or_else(PoisonError::into_inner);
+                !entry.is_gone(now)
+            });
+        }
+        if table.callers.len() >= MOST_CALLERS {
+            tracing::warn!("{MOST_CALLERS} callers are here: others are not noted as present");
+            return;
+        }
+        // Another call of this caller may have come first; then it has said nothing yet.
+        table.callers.entry(caller.clone()).or_insert_with(|| {
+            Mutex::new(Entry {
+                seen: at,
+                last: now,
+                signals: Arc::default(),
+            })
+        });
     }
 
-    /// Keeps a signal, unless a later one of the same link was heard already.
+    /// Keeps a signal, unless it or a later one of the same link was heard already. The order is
+    /// known of the eight links of a caller that were heard last.
     pub(crate) fn hear(
-        &mut self,
+        &self,
         caller: &Caller,
         body: Arc<dyn Any + Send + Sync>,
         sent: Option<Sent>,
     ) {
-        let Some(entry) = self.callers.get_mut(caller) else {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(entry) = table.callers.get(caller) else {
             return;
         };
+        let mut entry = locked(entry);
+        let signals = Arc::make_mut(&mut entry.signals);
         let kind = (*body).type_id();
-        let late = match (entry.signals.get(&kind), &sent) {
-            (
-                Some(Signal {
-                    sent: Some(last), ..
-                }),
-                Some(this),
-            ) => last.link == this.link && this.number < last.number,
-            _ => false,
-        };
-        if !late {
-            entry.signals.insert(kind, Signal { sent, body });
+        let signal = signals.entry(kind).or_insert_with(|| Signal {
+            body: Arc::clone(&body),
+            order: Vec::new(),
+        });
+        if signal.is_new(sent) {
+            signal.body = body;
         }
+    }
+
+    /// A copy of those who are here.
+    fn here(&self, now: Instant) -> Vec<(Caller, Entry)> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let all = table.callers.iter();
+        let all = all.map(|(caller, entry)| (caller, locked(entry)));
+        all.filter(|(_, entry)| !entry.is_gone(now))
+            .map(|(caller, entry)| (caller.clone(), entry.clone()))
+            .collect()
+    }
+}
+
+fn locked(entry: &Mutex<Entry>) -> MutexGuard<'_, Entry> {
+    entry.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The callers of the last three minutes, and the newest signal of each type from each.
+///
+/// It is a copy of the moment at which the handler first asks for it: whoever comes while the
+/// handler runs does not show. At most 65,536 callers are noted. A restart forgets all of them.
+pub struct Presence {
+    room: Arc<Room>,
+    now: Instant,
+    here: OnceLock<Vec<(Caller, Entry)>>,
+}
+
+impl Presence {
+    pub(crate) fn of(room: &Arc<Room>, now: Instant) -> Self {
+        Self {
+            room: Arc::clone(room),
+            now,
+            here: OnceLock::new(),
+        }
+    }
+
+    /// Those who made a call, or sent a signal, in the last three minutes, in no order.
+    pub fn callers(&self) -> impl Iterator<Item = Present<'_>> {
+        self.here()
+            .iter()
+            .map(|(caller, entry)| Present { caller, entry })
+    }
+
+    fn here(&self) -> &[(Caller, Entry)] {
+        self.here.get_or_init(|| self.room.here(self.now))
     }
 }
 
 impl fmt::Debug for Presence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.callers.keys()).finish()
+        let callers = self.here().iter().map(|(caller, _)| caller);
+        f.debug_set().entries(callers).finish()
     }
 }
 
@@ -147,7 +235,7 @@ impl<'a> Present<'a> {
         self.caller
     }
 
-    /// When its last call came.
+    /// When its last call came, by the time of day.
     pub fn seen(&self) -> UnixMillis {
         self.entry.seen
     }
@@ -179,59 +267,112 @@ mod tests {
         "ann".parse().unwrap()
     }
 
-    fn hears(presence: &mut Presence, text: &str, sent: Option<&str>) {
-        let sent = sent.map(|text| Sent::parse(text).unwrap());
-        presence.hear(&ann(), Arc::new(text.to_owned()), sent);
+    fn ben() -> Caller {
+        "ben".parse().unwrap()
     }
 
-    fn newest(presence: &Presence) -> Option<String> {
+    fn room() -> (Arc<Room>, Instant) {
+        let now = Instant::now();
+        (Arc::new(Room::new(now)), now)
+    }
+
+    fn hears(room: &Room, text: &str, sent: Option<&str>) {
+        let sent = sent.map(|text| Sent::parse(text).unwrap());
+        room.hear(&ann(), Arc::new(text.to_owned()), sent);
+    }
+
+    fn newest(room: &Arc<Room>, now: Instant) -> Option<String> {
+        let presence = Presence::of(room, now);
         presence.callers().next()?.signal::<String>().cloned()
     }
 
     #[test]
-    fn an_older_signal_of_the_same_link_is_dropped() {
-        let mut presence = Presence::default();
-        presence.touch(&ann(), UnixMillis(1));
-        hears(&mut presence, "two", Some("aa.2"));
-        hears(&mut presence, "one", Some("aa.1"));
-        assert_eq!(newest(&presence).as_deref(), Some("two"));
-        hears(&mut presence, "another link", Some("bb.1"));
-        assert_eq!(newest(&presence).as_deref(), Some("another link"));
-        hears(&mut presence, "no order", None);
-        assert_eq!(newest(&presence).as_deref(), Some("no order"));
+    fn a_signal_that_is_late_among_those_of_its_link_is_dropped() {
+        let (room, now) = room();
+        room.touch(&ann(), UnixMillis(1), now);
+        for (text, sent, newest_is) in [
+            ("aa two", Some("aa.2"), "aa two"),
+            ("aa one", Some("aa.1"), "aa two"),
+            ("aa five", Some("aa.5"), "aa five"),
+            ("bb one", Some("bb.1"), "bb one"),
+            ("aa four", Some("aa.4"), "bb one"),
+            ("aa five again", Some("aa.5"), "bb one"),
+            ("no order", None, "no order"),
+            ("aa six", Some("aa.6"), "aa six"),
+        ] {
+            hears(&room, text, sent);
+            assert_eq!(newest(&room, now).as_deref(), Some(newest_is), "{text}");
+        }
     }
 
     #[test]
-    fn three_minutes_of_silence_are_the_end() {
-        let mut presence = Presence::default();
-        let ben: Caller = "ben".parse().unwrap();
-        presence.touch(&ann(), UnixMillis(0));
-        hears(&mut presence, "here", None);
-        presence.touch(&ben, UnixMillis(179_999));
-        assert_eq!(presence.callers().count(), 2);
-        presence.touch(&ben, UnixMillis(180_000));
-        assert_eq!(
-            presence
-                .callers()
-                .map(|p| p.caller().clone())
-                .collect::<Vec<_>>(),
-            [ben]
-        );
-        presence.touch(&ann(), UnixMillis(180_001));
+    fn the_order_of_the_eight_links_that_were_heard_last_is_known() {
+        let (room, now) = room();
+        room.touch(&ann(), UnixMillis(1), now);
+        for link in 0..9 {
+            hears(&room, "x", Some(&format!("link{link}.5")));
+        }
+        hears(&room, "late", Some("link1.4"));
+        assert_eq!(newest(&room, now).as_deref(), Some("x"));
+        hears(&room, "of a link that is forgotten", Some("link0.4"));
+        assert_ne!(newest(&room, now).as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn three_minutes_of_silence_are_the_end_whatever_the_time_of_day_does() {
+        let (room, start) = room();
+        let after = |millis| start + Duration::from_millis(millis);
+        let here = |now| {
+            let presence = Presence::of(&room, now);
+            let mut names: Vec<_> = presence.callers().map(|p| p.caller().to_string()).collect();
+            names.sort();
+            names.join(" ")
+        };
+        room.touch(&ann(), UnixMillis(1_000_000_000), start);
+        hears(&room, "here", None);
+        room.touch(&ben(), UnixMillis(5), after(179_999));
+        assert_eq!(here(after(179_999)), "ann ben");
+        assert_eq!(here(after(180_000)), "ben");
+        room.touch(&ann(), UnixMillis(6), after(180_001));
+        assert_eq!(here(after(180_001)), "ann ben");
+        let presence = Presence::of(&room, after(180_001));
         let ann = presence.callers().find(|p| *p.caller() == ann()).unwrap();
-        assert_eq!(
-            ann.signal::<String>(),
-            None,
-            "what it said before is forgotten"
-        );
+        let said = ann.signal::<String>();
+        assert_eq!(said, None, "what it said before is forgotten");
+        assert_eq!(ann.seen(), UnixMillis(6));
     }
 
     #[test]
-    fn a_clock_that_steps_back_forgets_nobody() {
-        let mut presence = Presence::default();
-        presence.touch(&ann(), UnixMillis(1_000_000));
-        presence.touch(&"ben".parse().unwrap(), UnixMillis(5));
-        assert_eq!(presence.callers().count(), 2);
+    fn a_handler_sees_one_moment_and_holds_up_nobody() {
+        let (room, now) = room();
+        room.touch(&ann(), UnixMillis(1), now);
+        let presence = Presence::of(&room, now);
+        let mut callers = presence.callers();
+        room.touch(&ben(), UnixMillis(2), now);
+        hears(&room, "later", None);
+        let present = callers.next().unwrap();
+        assert_eq!(present.signal::<String>(), None);
+        assert!(callers.next().is_none());
+        assert_eq!(Presence::of(&room, now).callers().count(), 2);
+    }
+
+    #[test]
+    fn when_it_is_full_a_new_caller_waits_for_a_purge_and_costs_no_walk() {
+        let (room, start) = room();
+        let caller = |n: usize| format!("c{n}").parse().unwrap();
+        for n in 0..MOST_CALLERS {
+            room.touch(&caller(n), UnixMillis(1), start);
+        }
+        let known = || room.table.read().unwrap().callers.len();
+        room.touch(&ann(), UnixMillis(1), start);
+        assert_eq!(known(), MOST_CALLERS);
+        // A purge that is due finds nobody gone, and the next is a minute later.
+        let due = start + GONE_AFTER - Duration::from_millis(1);
+        room.touch(&ann(), UnixMillis(1), due);
+        room.touch(&ann(), UnixMillis(1), due + PURGE_EVERY / 2);
+        assert_eq!(known(), MOST_CALLERS);
+        room.touch(&ann(), UnixMillis(1), due + PURGE_EVERY);
+        assert_eq!(known(), 1, "all others are gone");
     }
 
     #[test]

@@ -44,7 +44,10 @@ async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), Stop> {
         ));
     }
     let engine = Engine::open(journal, Board::default()).map_err(|error| Stop::of(&error))?;
-    tell_opened(engine.opened());
+    let Opened { records, calls, .. } = engine.opened();
+    output::talk(format_args!(
+        "the log has {records} records of {calls} calls"
+    ));
     let listener = TcpListener::bind(listen)
         .await
         .map_err(|error| cannot_listen(listen, &error))?;
@@ -62,22 +65,6 @@ async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), Stop> {
         .serve(listener, stop)
         .await
         .map_err(|error| Stop::of(&error))
-}
-
-/// What the start found. A tail that was cut is told: only a person knows whether there was a crash
-/// that explains it.
-fn tell_opened(opened: &Opened) {
-    for cut in &opened.found.cut {
-        output::talk(format_args!(
-            "cut {} bytes at {}: {}. A crash leaves such an end, and nobody was told of what is in \
-             it; without a crash the files are damaged: restore them from a backup",
-            cut.bytes, cut.place, cut.what
-        ));
-    }
-    output::talk(format_args!(
-        "the log has {} records of {} calls",
-        opened.records, opened.calls
-    ));
 }
 
 fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt, str::FromStr};
 
 use link_wire::{CallId, Caller};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::stage::{Queued, Written};
@@ -87,50 +87,49 @@ struct Entry {
     fate: Fate,
 }
 
+/// Those who wait for one write, however many: they share one cell.
+pub(super) type Waiters = watch::Sender<Option<Written>>;
+
 #[derive(Debug)]
 enum Fate {
-    Pending(Vec<oneshot::Sender<Written>>),
+    /// Who waits for it is told through this, all at once.
+    Pending(Waiters),
     Kept(Written),
 }
 
 impl Calls {
     /// What is known of this call. A try of a pending one joins those who wait for it.
-    pub(super) fn look(&mut self, call: &Call) -> Option<Known> {
-        let entry = self.callers.get_mut(&call.caller)?.get_mut(&call.id)?;
+    pub(super) fn look(&self, call: &Call) -> Option<Known> {
+        let entry = self.callers.get(&call.caller)?.get(&call.id)?;
         if entry.fingerprint != call.fingerprint {
             return Some(Known::Reused);
         }
-        Some(match &mut entry.fate {
+        Some(match &entry.fate {
             Fate::Kept(written) => Known::Kept(written.clone().repeated()),
-            Fate::Pending(waiters) => {
-                waiters.retain(|waiter| !waiter.is_closed());
-                let (waiter, queued) = Queued::joined();
-                waiters.push(waiter);
-                Known::Pending(queued)
-            }
+            Fate::Pending(waiters) => Known::Pending(Queued::joined(waiters)),
         })
     }
 
     /// Notes that the call is queued.
     pub(super) fn pend(&mut self, call: &Call) -> Queued {
-        let (waiter, queued) = Queued::first();
+        let (waiters, queued) = Queued::first();
         self.set(
             call.caller.clone(),
             call.id.clone(),
             call.fingerprint,
-            Fate::Pending(vec![waiter]),
+            Fate::Pending(waiters),
         );
         queued
     }
 
     /// Notes that the call is written, and gives those who wait for it.
-    pub(super) fn keep(&mut self, call: Call, written: Written) -> Vec<oneshot::Sender<Written>> {
+    pub(super) fn keep(&mut self, call: Call, written: Written) -> Option<Waiters> {
         match self.set(call.caller, call.id, call.fingerprint, Fate::Kept(written)) {
             Some(Entry {
                 fate: Fate::Pending(waiters),
                 ..
-            }) => waiters,
-            _ => Vec::new(),
+            }) => Some(waiters),
+            _ => None,
         }
     }
 
@@ -139,7 +138,8 @@ impl Calls {
     pub(super) fn lose_pending(&mut self) {
         for entry in self.callers.values_mut().flat_map(HashMap::values_mut) {
             if let Fate::Pending(waiters) = &mut entry.fate {
-                waiters.clear();
+                // The cell that they share goes without a value.
+                *waiters = Waiters::new(None);
             }
         }
     }
@@ -161,6 +161,31 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_who_wait_for_a_call_share_one_cell() {
+        let call = Call {
+            caller: "ann".parse().unwrap(),
+            id: "1".parse().unwrap(),
+            fingerprint: Fingerprint(1),
+            attempt: 1,
+        };
+        let mut calls = Calls::default();
+        let mut waiting = vec![calls.pend(&call)];
+        for _ in 0..1000 {
+            let Some(Known::Pending(queued)) = calls.look(&call) else {
+                panic!("it is pending")
+            };
+            waiting.push(queued);
+        }
+        let fate = &calls.callers[&call.caller][&call.id].fate;
+        let Fate::Pending(waiters) = fate else {
+            panic!("it is pending")
+        };
+        assert_eq!(waiters.receiver_count(), 1001);
+        waiting.truncate(1);
+        assert_eq!(waiters.receiver_count(), 1, "who went away leaves nothing");
+    }
 
     #[test]
     fn parts_do_not_run_into_each_other() {

@@ -23,7 +23,7 @@ pub enum OpenError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A record is whole and makes no sense.
-    #[error("the record at {position} cannot be read: {what}; `log::read` tells what it holds")]
+    #[error("the record at {position} cannot be read: {what}")]
     Record {
         /// Its place.
         position: Position,

@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 
 use link_wire::{Position, UnixMillis};
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
 
 use super::{
-    calls::Call,
+    calls::{Call, Waiters},
     shared::{Core, caught},
-    stage::{Checked, Queued, Verdict, Written},
+    stage::{Checked, Queued, Verdict},
 };
 use crate::{
     Record, State,
@@ -47,7 +46,9 @@ pub(super) enum Entry<C> {
     /// Nothing to write: a refusal that waits for all that its handler may have seen.
     Barrier {
         outcome: Outcome,
-        waiter: oneshot::Sender<Written>,
+        waiters: Waiters,
+        /// Of memory: it takes none in a chunk.
+        bytes: usize,
     },
 }
 
@@ -107,7 +108,7 @@ impl<C> Entry<C> {
     fn bytes(&self) -> usize {
         match self {
             Self::Call(logged) => logged.bytes,
-            Self::Barrier { .. } => 0,
+            Self::Barrier { bytes, .. } => *bytes,
         }
     }
 }
@@ -120,6 +121,11 @@ impl<C> Logged<C> {
 
     pub(super) fn first(&self) -> Position {
         self.first
+    }
+
+    /// No less than the JSON of its records.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Its records, to be applied and told.
@@ -172,10 +178,11 @@ impl<S: State> Core<S> {
                 (Vec::new(), Outcome::Refused(refusal))
             }
             Verdict::Refused(refusal) => {
-                let (waiter, queued) = Queued::first();
+                let (waiters, queued) = Queued::first();
                 self.queue.push(Entry::Barrier {
                     outcome: Outcome::Refused(refusal),
-                    waiter,
+                    waiters,
+                    bytes,
                 });
                 return Ok(queued);
             }
@@ -210,5 +217,49 @@ impl<S: State> Core<S> {
             bytes,
         }));
         Ok(queued)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::KeptRefusal;
+
+    #[derive(Clone)]
+    struct Nothing;
+
+    impl State for Nothing {
+        type Change = ();
+
+        fn apply(&mut self, _: &Record<()>) {}
+    }
+
+    #[test]
+    fn a_refusal_that_waits_counts_with_its_text() {
+        let mut core = Core {
+            pending: Nothing,
+            next: Position(1),
+            calls: super::super::calls::Calls::default(),
+            queue: Queue::default(),
+        };
+        let refused = Checked {
+            call: Call {
+                caller: "ann".parse().unwrap(),
+                id: "1".parse().unwrap(),
+                fingerprint: "1".parse().unwrap(),
+                attempt: 1,
+            },
+            command: "ask",
+            at: UnixMillis(1),
+            verdict: Verdict::Refused(KeptRefusal {
+                status: 409,
+                code: "held".into(),
+                detail: "x".repeat(MOST_BYTES / 6),
+            }),
+        };
+        core.enqueue(refused).unwrap();
+        assert!(core.queue.is_full());
+        assert_eq!(core.queue.take().len(), 1);
+        assert_eq!(core.queue.bytes, 0);
     }
 }

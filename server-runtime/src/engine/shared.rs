@@ -1,8 +1,9 @@
 //! What the doors of the engine and its writer share, and the locks around it.
 //!
-//! The locks are taken in one order: core, written, presence. A lock is never poisoned while its
-//! data is half changed: handlers run inside of `catch_unwind`, and a panic of `apply` stops the
-//! engine.
+//! The locks are taken in one order: core, written, then those of presence and of the backlog,
+//! which are held for moments only. Poison is not looked at: a handler that panics has changed
+//! nothing, and where `apply` panics the data is half changed, so `pending` is not asked after the
+//! phase is failed, and `written` not while it is `broken`.
 
 use std::{
     any::Any,
@@ -13,10 +14,10 @@ use std::{
 };
 
 use link_wire::{Caller, Position, Route};
-use tokio::sync::{broadcast, watch};
+use tokio::{sync::watch, time::Instant};
 
-use super::{Records, calls::Calls, queue::Queue, stage::Halt};
-use crate::{Cx, Presence, State, clock, handler::No};
+use super::{backlog::Backlog, calls::Calls, queue::Queue, stage::Halt};
+use crate::{Cx, Presence, State, clock, handler::No, presence::Room};
 
 /// Whether the engine takes commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(super) struct Shared<S: State> {
     /// Tells the writer that something is queued, or that it should end.
     pub(super) work: Condvar,
     pub(super) written: RwLock<WrittenState<S>>,
-    pub(super) presence: RwLock<Presence>,
+    pub(super) room: Arc<Room>,
     /// Changes only while the core is locked.
     pub(super) phase: watch::Sender<Phase>,
 }
@@ -53,7 +54,10 @@ pub(super) struct Core<S: State> {
 pub(super) struct WrittenState<S: State> {
     pub(super) state: S,
     /// None when no record can come any more.
-    pub(super) records: Option<broadcast::Sender<Records<S::Change>>>,
+    pub(super) records: Option<Backlog<S::Change>>,
+    /// Set while a chunk is applied. It stays when that panics: then half a chunk stands here,
+    /// which nobody may see.
+    pub(super) broken: bool,
 }
 
 impl<S: State> Shared<S> {
@@ -69,14 +73,9 @@ impl<S: State> Shared<S> {
         self.written.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn presence(&self) -> RwLockReadGuard<'_, Presence> {
-        self.presence.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn presence_mut(&self) -> RwLockWriteGuard<'_, Presence> {
-        self.presence
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Who is here, for one handler.
+    pub(super) fn presence(&self) -> Presence {
+        Presence::of(&self.room, Instant::now())
     }
 
     pub(super) fn ask<T>(
@@ -128,7 +127,7 @@ impl<S: State> Shared<S> {
 
 /// Runs what an application wrote. A panic becomes its text.
 pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    // The state is only read, so that nothing half done is left behind.
+    // A handler only reads the state. Whoever applies a change must not show it after a panic.
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| format!("it panicked: {}", text(&*panic)))
 }
 

@@ -5,9 +5,12 @@
 use std::time::Duration;
 
 use link_wire::{Route, UnixMillis};
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
-use super::{calls::Call, tail::Durable};
+use super::{
+    calls::{Call, Waiters},
+    tail::Durable,
+};
 use crate::{
     handler::Decision, journal::MOST_CHUNK_BYTES, log::line::Outcome, refusal::KeptRefusal,
 };
@@ -52,15 +55,15 @@ impl<C> Checked<C> {
 /// A command that waits for its write.
 #[derive(Debug)]
 pub(crate) struct Queued {
-    written: oneshot::Receiver<Written>,
+    written: watch::Receiver<Option<Written>>,
     joined: bool,
 }
 
 impl Queued {
-    pub(super) fn first() -> (oneshot::Sender<Written>, Self) {
-        let (waiter, written) = oneshot::channel();
+    pub(super) fn first() -> (Waiters, Self) {
+        let (waiters, written) = watch::channel(None);
         (
-            waiter,
+            waiters,
             Self {
                 written,
                 joined: false,
@@ -68,27 +71,27 @@ impl Queued {
         )
     }
 
-    pub(super) fn joined() -> (oneshot::Sender<Written>, Self) {
-        let (waiter, written) = oneshot::channel();
-        (
-            waiter,
-            Self {
-                written,
-                joined: true,
-            },
-        )
+    pub(super) fn joined(waiters: &Waiters) -> Self {
+        Self {
+            written: waiters.subscribe(),
+            joined: true,
+        }
     }
 
     /// Waits until it is written, for so long at most.
     ///
     /// # Cancel safety
     /// The command goes on when the future is dropped; only this reply is lost.
-    pub(crate) async fn written(self, within: Duration) -> Result<Written, Halt> {
-        match tokio::time::timeout(within, self.written).await {
-            Ok(Ok(written)) if self.joined => Ok(written.repeated()),
-            Ok(Ok(written)) => Ok(written),
-            Ok(Err(_)) => Err(Halt::Unavailable),
-            Err(_) => Err(Halt::Busy),
+    pub(crate) async fn written(mut self, within: Duration) -> Result<Written, Halt> {
+        let told = self.written.wait_for(Option::is_some);
+        match tokio::time::timeout(within, told).await {
+            Ok(Ok(written)) => match written.clone() {
+                Some(written) if self.joined => Ok(written.repeated()),
+                Some(written) => Ok(written),
+                None => Err(Halt::Lost),
+            },
+            Ok(Err(_)) => Err(Halt::Lost),
+            Err(_) => Err(Halt::Unwritten),
         }
     }
 }
@@ -129,10 +132,14 @@ impl Written {
 /// Why there is no answer of the handler's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Halt {
-    /// 503: the engine stops or has failed. A command that was queued may have been written.
+    /// 503: the engine stops or has failed. A command was not queued.
     Unavailable,
-    /// 503, again later: too much is queued, or the write takes long.
+    /// 503, again later: too much is queued. A command was not queued.
     Busy,
+    /// 503: the command is queued, and its write takes long. It may run.
+    Unwritten,
+    /// 503: the command was queued, and the engine failed. The log may have it.
+    Lost,
     /// 400, with this text.
     BadInput(String),
     /// A no to a query, a signal or a stream.

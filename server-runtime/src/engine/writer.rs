@@ -98,43 +98,47 @@ fn settle<S: State>(
     entries: Vec<Entry<S::Change>>,
 ) -> Result<(), String> {
     let mut ended = Vec::with_capacity(entries.len());
-    let mut records = Vec::new();
+    let (mut records, mut bytes) = (Vec::new(), 0);
     let mut woken = Vec::new();
     for entry in entries {
         match entry {
             Entry::Call(logged) => {
                 ended.push((logged.call.clone(), logged.outcome.clone()));
+                bytes += logged.bytes();
                 records.extend(logged.into_records());
             }
-            Entry::Barrier { outcome, waiter } => {
-                woken.push((vec![waiter], Written::new(durable, outcome)));
+            Entry::Barrier {
+                outcome, waiters, ..
+            } => {
+                woken.push((waiters, Written::new(durable, outcome)));
             }
         }
     }
     if !records.is_empty() {
         let mut written = shared.written_mut();
+        written.broken = true;
         for record in &records {
             caught(|| written.state.apply(record)).map_err(|panic| {
                 format!("`apply` of the record at {}: {panic}", record.position)
             })?;
         }
+        written.broken = false;
         if let Some(streams) = &written.records {
-            // No stream is open: then nobody is to be told.
-            let _ = streams.send(records.into());
+            streams.send(records.into(), bytes);
         }
     }
     if !ended.is_empty() {
         let mut core = shared.core();
         for (call, outcome) in ended {
             let written = Written::new(durable, outcome);
-            woken.push((core.calls.keep(call, written.clone()), written));
+            if let Some(waiters) = core.calls.keep(call, written.clone()) {
+                woken.push((waiters, written));
+            }
         }
     }
     for (waiters, written) in woken {
-        for waiter in waiters {
-            // Whoever went away finds the reply in the table.
-            let _ = waiter.send(written.clone());
-        }
+        // Whoever went away finds the reply in the table.
+        waiters.send_replace(Some(written));
     }
     Ok(())
 }

@@ -17,6 +17,8 @@ use super::reply::Stop;
 
 /// The most bytes of a path with its query.
 const MOST_URI_BYTES: usize = 8 * 1024;
+/// The most headers. The parser takes more, so that it is this limit which answers.
+const MOST_HEADERS: usize = 100;
 /// The most bytes of all headers.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 /// How long a body may take to arrive.
@@ -35,6 +37,11 @@ pub(super) fn head(head: &Parts) -> Result<(), Stop> {
         let detail = format!("a path has at most {MOST_URI_BYTES} bytes, this one {uri}");
         return Err(Stop::code(Code::BadRequest, detail));
     }
+    let count = head.headers.len();
+    if count > MOST_HEADERS {
+        let detail = format!("there are at most {MOST_HEADERS} headers, here {count}");
+        return Err(Stop::code(Code::BadRequest, detail));
+    }
     let bytes = head
         .headers
         .iter()
@@ -48,6 +55,9 @@ pub(super) fn head(head: &Parts) -> Result<(), Stop> {
 }
 
 /// The whole body, if it is no larger than `most` bytes.
+///
+/// One that does not arrive is most often the fault of the network, so the no to it is 503
+/// `busy`, which says that the same request may fare better; a 4xx would be for good.
 pub(super) async fn body(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Stop> {
     let too_large = || {
         Stop::code(
@@ -64,7 +74,7 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, most: usize) -> Result
         while let Some(piece) = pieces.next().await {
             let Ok(piece) = piece else {
                 let detail = "the body does not arrive whole";
-                return Err(Stop::code(Code::BadRequest, detail).and_close());
+                return Err(Stop::code(Code::Busy, detail).and_close());
             };
             if whole.len() + piece.len() > most {
                 return Ok(None);
@@ -82,7 +92,7 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, most: usize) -> Result
         Ok(Err(stop)) => Err(stop),
         Err(_) => {
             let detail = format!("the body did not arrive in {} s", BODY_WITHIN.as_secs());
-            Err(Stop::code(Code::BadRequest, detail).and_close())
+            Err(Stop::code(Code::Busy, detail).and_close())
         }
     }
 }

@@ -3,13 +3,20 @@
 //! A known call is answered before the build check and the routing: a retry of a command that ran
 //! gets its reply even from a server that has moved its route or raised its line.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use axum::{extract::Request, response::Response};
 use http::{HeaderMap, HeaderName, Method, header::AUTHORIZATION, request::Parts};
 use link_wire::{Build, CallId, Caller, Code, Fit};
 
-use super::{Inner, limits, reply, reply::Stop, stream};
+use super::{
+    Inner, limits, reply,
+    reply::{Names, Stop},
+    stream,
+};
 use crate::{
     Input, State,
     engine::calls::{Call, Fingerprint, Known},
@@ -19,6 +26,8 @@ use crate::{
 
 /// How long a try of a command waits for the write; then it is told to come again.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
+/// What other services call the header of a call ID.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Answers a request. Every answer has the build stamp.
 pub(super) async fn answer<S: State>(server: &Inner<S>, request: Request) -> Response {
@@ -77,11 +86,17 @@ async fn take_from<S: State>(
             Ok(reply::json(reply))
         }
         Run::Command(run) => {
-            let call = match call {
-                Some(call) => call,
-                None => unnamed(caller, head, body)?,
-            };
-            became(server, engine.command(route, run, call, &input)?).await
+            if let Some(call) = call {
+                return became(server, engine.command(route, run, call, &input)?).await;
+            }
+            let (names, call) = (&server.names, unnamed(&server.names, caller, head, body)?);
+            let id = call.id.clone();
+            let known = engine.command(route, run, call, &input)?;
+            let answered = became(server, known).await;
+            let answered = answered.map_err(|stop| stop.and_named(&names.call, &id));
+            let mut response = answered.unwrap_or_else(Stop::into_response);
+            names.say_call(response.headers_mut(), &id);
+            Ok(response)
         }
         Run::Stream(run) => {
             let live = engine.tail(route, caller, |state, cx| run(state, cx, &input))?;
@@ -107,7 +122,7 @@ fn gate<S: State>(server: &Inner<S>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// 401, unless one bearer token names a caller.
+/// 401, unless one bearer token names a caller; 500, when the program cannot tell.
 fn authenticate<S: State>(server: &Inner<S>, headers: &HeaderMap) -> Result<Caller, Stop> {
     let no = |detail| Stop::code(Code::Unauthenticated, detail);
     let text = one(headers, &AUTHORIZATION)
@@ -117,10 +132,13 @@ fn authenticate<S: State>(server: &Inner<S>, headers: &HeaderMap) -> Result<Call
         .split_once(' ')
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     let (_, token) = bearer.ok_or_else(|| no("the authorization header has no bearer token"))?;
-    server
-        .authenticate
-        .caller(token.trim())
-        .ok_or_else(|| no("the token is not known"))
+    let ask = || server.authenticate.caller(token.trim());
+    // It is the program's own, and a panic would end the connection without a reply.
+    let caller = catch_unwind(AssertUnwindSafe(ask)).map_err(|_| {
+        tracing::error!("to find out who calls panicked");
+        Stop::code(Code::Failed, "the server cannot find out who calls")
+    })?;
+    caller.ok_or_else(|| no("the token is not known"))
 }
 
 /// The call that the headers name, if the request can be a command.
@@ -147,8 +165,15 @@ fn call<S: State>(
     }))
 }
 
-/// A call for a command that names none: it runs once for this request, and nobody can ask again.
-fn unnamed(caller: &Caller, head: &Parts, body: &[u8]) -> Result<Call, Stop> {
+/// A call for a command that names none: it runs once for this request.
+///
+/// A sender who names it in the header that others use for this believes that a second request
+/// runs nothing. It would, so the first one does not run either.
+fn unnamed(names: &Names, caller: &Caller, head: &Parts, body: &[u8]) -> Result<Call, Stop> {
+    if head.headers.contains_key(IDEMPOTENCY_KEY) {
+        let why = format!("it is not read here: put the key into `{}`", names.call);
+        return Err(bad(&HeaderName::from_static(IDEMPOTENCY_KEY), why));
+    }
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         tracing::error!(%error, "the system gives no random bytes");

@@ -6,7 +6,7 @@ use http::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
-use link_wire::{Caller, Code, Problem, Service};
+use link_wire::{CallId, Caller, Code, Problem, Service};
 
 use crate::{
     Reply,
@@ -75,6 +75,13 @@ impl Names {
         }
     }
 
+    /// Says under which ID the server ran a command that came without one.
+    pub(super) fn say_call(&self, headers: &mut HeaderMap, id: &CallId) {
+        if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+            headers.insert(self.call.clone(), value);
+        }
+    }
+
     /// The reply to a command.
     pub(super) fn written(&self, written: &Written) -> Response {
         let mut response = match written.outcome() {
@@ -105,6 +112,8 @@ pub(super) enum Stop {
         detail: String,
         /// Whether the connection cannot be used any more.
         close: bool,
+        /// Whether the same request is to come again, after a second.
+        again: bool,
     },
     /// 405, with the methods that the path has.
     OtherMethod { allow: String },
@@ -118,19 +127,27 @@ impl Stop {
             code,
             detail: detail.into(),
             close: false,
+            again: code == Code::Busy,
         }
     }
 
     /// The same, and the connection ends with it.
-    pub(super) fn and_close(self) -> Self {
-        match self {
-            Self::Code { code, detail, .. } => Self::Code {
-                code,
-                detail,
-                close: true,
-            },
-            other => other,
+    pub(super) fn and_close(mut self) -> Self {
+        if let Self::Code { close, .. } = &mut self {
+            *close = true;
         }
+        self
+    }
+
+    /// The same, to a command that was queued under an ID which its sender does not know: to send
+    /// it again as it was would run it twice.
+    pub(super) fn and_named(mut self, header: &HeaderName, id: &CallId) -> Self {
+        if let Self::Code { detail, again, .. } = &mut self {
+            *again = false;
+            let how = format!("what became of it tells the same request with `{header}: {id}`");
+            *detail = format!("{detail}; {how}");
+        }
+        self
     }
 
     pub(super) fn into_response(self) -> Response {
@@ -139,17 +156,15 @@ impl Stop {
                 code,
                 detail,
                 close,
+                again,
             } => {
                 let mut response = problem(&Problem::of(code, detail));
                 let headers = response.headers_mut();
-                match code {
-                    Code::Unauthenticated => {
-                        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-                    }
-                    Code::Busy => {
-                        headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-                    }
-                    _ => {}
+                if code == Code::Unauthenticated {
+                    headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                }
+                if again {
+                    headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
                 }
                 if close {
                     headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -172,8 +187,16 @@ impl Stop {
 impl From<Halt> for Stop {
     fn from(halt: Halt) -> Self {
         match halt {
-            Halt::Unavailable => Self::code(Code::Unavailable, "the server takes no commands now"),
-            Halt::Busy => Self::code(Code::Busy, "the command is not written yet: ask again"),
+            Halt::Unavailable => Self::code(Code::Unavailable, "the server takes no calls now"),
+            Halt::Busy => Self::code(Code::Busy, "too much is queued: this try did not run"),
+            Halt::Unwritten => Self::code(
+                Code::Busy,
+                "the command is queued and not written yet: it may run",
+            ),
+            Halt::Lost => Self::code(
+                Code::Unavailable,
+                "the write of the command failed: it may be in the log, which the next start tells",
+            ),
             Halt::BadInput(detail) => Self::code(Code::BadRequest, detail),
             Halt::Refused(refusal) => Self::Refused(refusal),
             Halt::Failed { route } => Self::code(

@@ -28,19 +28,16 @@ use http::{
 };
 use link_wire::Route;
 use tokio::{
-    sync::{
-        broadcast::{
-            self,
-            error::{RecvError, TryRecvError},
-        },
-        watch,
-    },
+    sync::watch,
     time::{Instant, sleep_until},
 };
 
 use super::stops;
 use crate::{
-    engine::{Live, Records},
+    engine::{
+        Live, Records,
+        backlog::{NoChunk, Reader},
+    },
     handler::{Event, ProjectFn},
 };
 
@@ -78,10 +75,11 @@ pub(super) fn response<C: Send + Sync + 'static>(
 struct Tail<C> {
     route: &'static Route,
     project: ProjectFn<C>,
-    records: broadcast::Receiver<Records<C>>,
+    records: Reader<C>,
     draining: watch::Receiver<bool>,
-    /// The chunk that is being told, and its next record.
-    current: Option<(Records<C>, usize)>,
+    /// The next record of the chunk that is being told. The chunk itself is not kept: so one
+    /// reader that does not read pins nothing beside what all of them may pin together.
+    from: usize,
     /// The first piece, until it is sent.
     ready: Option<String>,
     ends: Instant,
@@ -103,7 +101,7 @@ impl<C: Send + Sync + 'static> Tail<C> {
             project: projection.project,
             records,
             draining,
-            current: None,
+            from: 0,
             ready: Some(ready),
             ends: Instant::now() + age(),
             ended: false,
@@ -121,18 +119,11 @@ impl<C: Send + Sync + 'static> Tail<C> {
             if *self.draining.borrow() || Instant::now() >= self.ends {
                 return None;
             }
-            self.tell(&mut piece);
-            if piece.len() >= PIECE_BYTES {
-                return Some(piece.into());
-            }
-            if !self.ended {
-                match self.records.try_recv() {
-                    Ok(chunk) => {
-                        self.current = Some((chunk, 0));
-                        continue;
-                    }
-                    Err(TryRecvError::Empty) => {}
-                    Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => self.ended = true,
+            while !self.ended && piece.len() < PIECE_BYTES {
+                match self.records.chunk() {
+                    Ok(chunk) => self.tell(&chunk, &mut piece),
+                    Err(NoChunk::Empty) => break,
+                    Err(NoChunk::Lagged | NoChunk::Closed) => self.ended = true,
                 }
             }
             if !piece.is_empty() {
@@ -145,10 +136,7 @@ impl<C: Send + Sync + 'static> Tail<C> {
                 biased;
                 () = stops(&mut self.draining) => return None,
                 () = sleep_until(self.ends) => return None,
-                received = self.records.recv() => match received {
-                    Ok(chunk) => self.current = Some((chunk, 0)),
-                    Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
-                },
+                () = self.records.changed() => {}
                 () = sleep_until(silent) => return Some(Bytes::from_static(b": alive\n\n")),
             }
         }
@@ -156,13 +144,10 @@ impl<C: Send + Sync + 'static> Tail<C> {
 
     /// Adds what the current chunk still means to the reader. An event that cannot be told ends
     /// the stream: to leave it out would be a gap that nobody sees.
-    fn tell(&mut self, piece: &mut String) {
-        let Some((chunk, from)) = self.current.take() else {
-            return;
-        };
-        for (n, record) in chunk.iter().enumerate().skip(from) {
+    fn tell(&mut self, chunk: &Records<C>, piece: &mut String) {
+        for (n, record) in chunk.iter().enumerate().skip(self.from) {
             if piece.len() >= PIECE_BYTES {
-                self.current = Some((chunk, n));
+                self.from = n;
                 return;
             }
             let event = catch_unwind(AssertUnwindSafe(|| (self.project)(record)));
@@ -180,6 +165,8 @@ impl<C: Send + Sync + 'static> Tail<C> {
             self.ended = true;
             return;
         }
+        self.from = 0;
+        self.records.told();
     }
 }
 
@@ -212,7 +199,7 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
-    use crate::{Record, handler::Projection};
+    use crate::{Record, engine::backlog::Backlog, handler::Projection};
 
     static ROUTE: Route = Route {
         name: "tail",
@@ -223,7 +210,7 @@ mod tests {
         line: 1,
     };
 
-    type Sender = broadcast::Sender<Records<u64>>;
+    type Sender = Backlog<u64>;
 
     fn record(n: u64) -> Record<u64> {
         Record {
@@ -237,8 +224,9 @@ mod tests {
     }
 
     /// A stream of the even changes.
-    fn tail(behind: usize) -> (Sender, watch::Sender<bool>, Tail<u64>) {
-        let (sender, records) = broadcast::channel(behind);
+    fn tail() -> (Sender, watch::Sender<bool>, Tail<u64>) {
+        let sender = Backlog::new();
+        let records = sender.reader();
         let (draining, told) = watch::channel(false);
         let project = |record: &Record<u64>| {
             assert_ne!(record.change, 666, "a projection that panics");
@@ -275,14 +263,14 @@ mod tests {
     }
 
     fn send(sender: &Sender, records: impl IntoIterator<Item = u64>) {
-        sender
-            .send(records.into_iter().map(record).collect())
-            .unwrap();
+        let records: Records<u64> = records.into_iter().map(record).collect();
+        let bytes = 20 * records.len();
+        sender.send(records, bytes);
     }
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_filled_each_15_seconds_until_the_age_is_reached() {
-        let (sender, _draining, mut tail) = tail(4);
+        let (sender, _draining, mut tail) = tail();
         assert_eq!(text(&mut tail).await.unwrap(), ": ready 7\n\n");
         let began = Instant::now();
         sleep(Duration::from_secs(5)).await;
@@ -305,7 +293,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_that_is_ready_leaves_in_pieces_of_64_kib() {
-        let (sender, _draining, mut tail) = tail(8);
+        let (sender, _draining, mut tail) = tail();
         text(&mut tail).await.unwrap();
         send(&sender, [2, 3, 4]);
         send(&sender, [6]);
@@ -324,22 +312,24 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_that_is_too_slow_ends_without_a_gap() {
-        let (sender, _draining, mut tail) = tail(2);
+        let (sender, _draining, mut tail) = tail();
         text(&mut tail).await.unwrap();
-        for n in 1..=5 {
+        send(&sender, 0..20_000);
+        assert!(text(&mut tail).await.unwrap().starts_with("id: 0\n"));
+        for n in 1..=1024 {
             send(&sender, [n * 2]);
         }
-        assert_eq!(text(&mut tail).await, None);
+        assert_eq!(text(&mut tail).await, None, "the rest of its chunk is gone");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_stop_and_the_end_of_the_engine_end_it() {
-        let (sender, draining, mut tail_one) = tail(2);
+        let (sender, draining, mut tail_one) = tail();
         text(&mut tail_one).await.unwrap();
         send(&sender, [2]);
         draining.send_replace(true);
         assert_eq!(text(&mut tail_one).await, None);
-        let (sender, _draining, mut tail_two) = tail(2);
+        let (sender, _draining, mut tail_two) = tail();
         text(&mut tail_two).await.unwrap();
         send(&sender, [2]);
         drop(sender);
@@ -349,7 +339,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_event_that_cannot_be_told_ends_it_after_those_before() {
-        let (sender, _draining, mut tail) = tail(2);
+        let (sender, _draining, mut tail) = tail();
         text(&mut tail).await.unwrap();
         send(&sender, [2, 666, 4]);
         assert_eq!(text(&mut tail).await.unwrap(), "id: 2\ndata: 2\n\n");

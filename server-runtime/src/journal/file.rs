@@ -1,7 +1,8 @@
 //! The journal in a directory: segments of checksummed frames, one sync a chunk.
 //!
 //! ```text
-//! DIR/lock                        locked for the life of the journal; holds the process ID
+//! DIR                             locked for the life of the journal
+//! DIR/lock                        the process ID of its holder, a hint for people
 //! DIR/00000000000000000001.log    a segment, named by the position of its first record
 //!
 //! segment   0          8         10     12     16     24        28       32
@@ -25,27 +26,35 @@
 //! | an append: frame, sync of the data | the chunk |
 //! | a failed write or sync | not known; nothing is appended any more |
 //!
-//! A start finds a torn end (a bad frame with no whole frame after it, in the last segment) and
-//! cuts it away. It writes the last whole frame again and syncs it, as a killed process may have
-//! written it without a sync. All else that is not whole stops the start. No segment is ever
-//! dropped: the log holds everything from its first record.
+//! A start finds a torn end (a bad frame in the last segment, with no sign of a later one) and
+//! cuts it away, once all before it was checked. It writes the last whole frame again and syncs
+//! it, as a killed process may have written it without a sync. All else that is not whole stops
+//! the start, and then nothing was changed. No segment is ever dropped: the log holds everything
+//! from its first record.
 
 use std::{
-    fs::File,
-    io::{self, Seek, SeekFrom, Write},
+    io,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
 use link_wire::Position;
 
-use self::{lock::Lock, reader::Reader};
+use self::{
+    disk::{Disk, Machine},
+    lock::Lock,
+    reader::Reader,
+    recover::Tail,
+};
 use super::{AppendError, Chunk, Found, Journal, JournalError, frame};
 
+mod disk;
 mod lock;
 pub(crate) mod reader;
 mod recover;
 mod segment;
+#[cfg(test)]
+mod tests;
 
 /// The version of the format that this program writes and reads.
 pub const VERSION: u16 = 1;
@@ -68,10 +77,11 @@ impl Default for FileOptions {
 /// The journal in a directory.
 #[derive(Debug)]
 pub struct FileJournal {
+    disk: Box<dyn Disk>,
     dir: PathBuf,
     options: FileOptions,
     found: Found,
-    tail: recover::Tail,
+    tail: Tail,
     /// The bytes of the frame that is written; kept for its room.
     buffer: Vec<u8>,
     stopped: bool,
@@ -94,12 +104,24 @@ impl FileJournal {
     /// # Errors
     /// As [`FileJournal::open`].
     pub fn open_with(dir: impl AsRef<Path>, options: FileOptions) -> Result<Self, JournalError> {
-        let dir = dir.as_ref();
-        create_dir(dir)?;
+        Self::open_on(Box::new(Machine), dir.as_ref(), options)
+    }
+
+    fn open_on(
+        disk: Box<dyn Disk>,
+        dir: &Path,
+        options: FileOptions,
+    ) -> Result<Self, JournalError> {
+        disk::create_dirs(&*disk, dir).map_err(|source| failed("creating", dir, source))?;
         let lock = Lock::take(dir)?;
-        let (tail, found) = recover::recover(dir)?;
+        let (tail, found) = recover::recover(&*disk, dir)?;
+        // Nothing was acknowledged before the names above the first record were durable.
+        let empty = tail.next == Position(1);
+        disk::sync_above(&*disk, dir, empty)
+            .map_err(|source| failed("syncing the directories above", dir, source))?;
         let buffer = Vec::new();
         Ok(Self {
+            disk,
             dir: dir.into(),
             options,
             found,
@@ -114,16 +136,16 @@ impl FileJournal {
         let frame_bytes = (frame::HEADER + chunk.bytes.len()) as u64;
         let full = self.tail.end + frame_bytes > self.options.segment_bytes;
         if full && self.tail.end > segment::HEADER as u64 {
-            self.tail = recover::Tail::create(&self.dir, self.tail.next, self.tail.salt)?;
+            let Tail { next, salt, .. } = self.tail;
+            self.tail = Tail::create(&*self.disk, &self.dir, next, salt)?;
         }
         self.buffer.clear();
         frame::encode(self.tail.salt, chunk.records, chunk.bytes, &mut self.buffer);
-        let Self { tail, buffer, .. } = self;
-        let write = (&tail.file).seek(SeekFrom::Start(tail.end)).and_then(|_| {
-            (&tail.file).write_all(buffer)?;
-            tail.file.sync_data()
-        });
-        write.map_err(|source| failed("appending to", &tail.path, source))?;
+        let Self { disk, tail, .. } = self;
+        let write = disk
+            .write_at(&tail.file, &self.buffer, tail.end)
+            .and_then(|()| disk.sync_data(&tail.file));
+        write.map_err(|source| failed("appending to", &tail.file.path, source))?;
         tail.end += frame_bytes;
         tail.next = Position(tail.next.0 + u64::from(chunk.records));
         Ok(())
@@ -177,28 +199,4 @@ fn failed(doing: &'static str, path: &Path, source: io::Error) -> JournalError {
         place: path.display().to_string(),
         source,
     }
-}
-
-/// Makes the directory, and each one above it that is missing, and makes all of them durable.
-fn create_dir(dir: &Path) -> Result<(), JournalError> {
-    let missing: Vec<&Path> = dir
-        .ancestors()
-        .take_while(|above| !above.as_os_str().is_empty() && !above.is_dir())
-        .collect();
-    std::fs::create_dir_all(dir).map_err(|source| failed("creating", dir, source))?;
-    for made in missing {
-        match made.parent() {
-            Some(parent) if parent.as_os_str().is_empty() => sync_dir(Path::new("."))?,
-            Some(parent) => sync_dir(parent)?,
-            None => {}
-        }
-    }
-    Ok(())
-}
-
-/// A new file, a removed one and a rename are durable only after this.
-fn sync_dir(dir: &Path) -> Result<(), JournalError> {
-    File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(|source| failed("syncing the directory", dir, source))
 }

@@ -7,18 +7,22 @@
 //!
 //! All numbers are u32, little endian. The checksum is over marker, length, records and payload.
 //! The marker comes from the salt of the segment, and its last byte is 0xFF, which no UTF-8 text
-//! has: no payload can hold a marker, so what looks like a frame after a bad one was written as
-//! one.
+//! has (nor has its first, in the segments that are made now): no payload can hold a marker. A
+//! frame is begun only after the one before it was synced. So a marker after a bad frame proves
+//! that the bad one was durable once, whether the later frame is whole or not.
 
 /// The bytes before the payload.
 pub(crate) const HEADER: usize = 16;
 /// The most bytes of a payload.
 pub(crate) const MOST_PAYLOAD: usize = 64 * 1024 * 1024;
 
+/// A byte that no UTF-8 text has.
+pub(crate) const NO_TEXT: u8 = 0xFF;
+
 /// The marker of the frames of a segment with this salt.
 pub(crate) fn marker(salt: u32) -> [u8; 4] {
     let [a, b, c, _] = salt.to_le_bytes();
-    [a, b, c, 0xFF]
+    [a, b, c, NO_TEXT]
 }
 
 /// Appends a frame to `out`. The payload is at most [`MOST_PAYLOAD`] long: its journal checked.
@@ -106,15 +110,16 @@ pub(crate) fn read(salt: u32, bytes: &[u8]) -> Result<Frame<'_>, Bad> {
     })
 }
 
-/// Where, if anywhere, a whole frame begins in these bytes.
-pub(crate) fn find(salt: u32, bytes: &[u8]) -> Option<usize> {
+/// Where, if anywhere, a frame was begun after the bad one with which these bytes begin.
+pub(crate) fn begun_after(salt: u32, bytes: &[u8]) -> Option<usize> {
     let marker = marker(salt);
-    bytes
-        .windows(4)
-        .enumerate()
-        .filter(|(_, window)| *window == marker)
-        .map(|(at, _)| at)
-        .find(|&at| read(salt, &bytes[at..]).is_ok())
+    let later = bytes.get(HEADER..)?;
+    if let Some(at) = later.windows(4).position(|window| window == marker) {
+        return Some(HEADER + at);
+    }
+    // A marker that the end of the file cuts off; text could look like one that begins as text.
+    let mut cut = (1..4).filter(|len| marker[0] == NO_TEXT && later.ends_with(&marker[..*len]));
+    cut.next_back().map(|len| bytes.len() - len)
 }
 
 /// How far the bytes of a segment are whole frames.
@@ -128,7 +133,7 @@ pub(crate) struct Walk {
     pub(crate) end: usize,
     /// What comes then, if the bytes do not end there.
     pub(crate) bad: Option<Bad>,
-    /// Where a whole frame follows the bad one: then it is damage, not a torn end.
+    /// Where a frame was begun after the bad one: then it is damage, not a torn end.
     pub(crate) follows: Option<usize>,
 }
 
@@ -150,8 +155,8 @@ pub(crate) fn walk(salt: u32, bytes: &[u8]) -> Walk {
             }
             Err(bad) => {
                 walk.bad = Some(bad);
-                let after = walk.end + 1;
-                walk.follows = find(salt, &bytes[after..]).map(|at| after + at);
+                let follows = begun_after(salt, &bytes[walk.end..]);
+                walk.follows = follows.map(|at| walk.end + at);
                 break;
             }
         }
@@ -163,7 +168,7 @@ pub(crate) fn walk(salt: u32, bytes: &[u8]) -> Walk {
 mod tests {
     use super::*;
 
-    const SALT: u32 = 0x0102_0304;
+    const SALT: u32 = 0x0102_03FF;
 
     fn two() -> Vec<u8> {
         let mut out = Vec::new();
@@ -204,7 +209,31 @@ mod tests {
     }
 
     #[test]
+    fn a_flipped_bit_before_any_part_of_a_later_frame_is_damage() {
+        let bytes = two();
+        for cut in 21..bytes.len() {
+            for bit in 0..20 * 8 {
+                let mut bytes = bytes[..cut].to_vec();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                let walk = walk(SALT, &bytes);
+                assert_eq!((walk.end, walk.follows), (0, Some(20)), "{bit}, {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_no_part_of_a_marker_that_begins_as_text() {
+        let salt = u32::from_le_bytes(*b"one!");
+        let mut bytes = Vec::new();
+        encode(salt, 1, b"two one", &mut bytes);
+        bytes[HEADER] ^= 1;
+        assert_eq!(walk(salt, &bytes).follows, None);
+        bytes.extend_from_slice(&marker(salt));
+        assert_eq!(walk(salt, &bytes).follows, Some(HEADER + 7));
+    }
+
+    #[test]
     fn a_frame_of_another_segment_is_no_frame() {
-        assert_eq!(read(SALT + 1, &two()), Err(Bad::Marker));
+        assert_eq!(read(SALT - 1, &two()), Err(Bad::Marker));
     }
 }

@@ -10,7 +10,7 @@ use link_wire::Position;
 
 use super::{AppendError, Chunk, Cut, Found, Journal, JournalError, frame};
 
-const SALT: u32 = 0x006d_656d;
+const SALT: u32 = 0x006d_65ff;
 
 /// A journal whose disk is a vector. Its clones share the disk, so that a test keeps one while
 /// the engine writes through the other.
@@ -59,7 +59,7 @@ impl MemoryJournal {
     /// The log that a start finds in these bytes.
     ///
     /// # Errors
-    /// [`JournalError::Damaged`] when a whole frame follows a bad one.
+    /// [`JournalError::Damaged`] when a later frame was begun after a bad one.
     pub fn from_bytes(mut bytes: Vec<u8>) -> Result<Self, JournalError> {
         let walk = frame::walk(SALT, &bytes);
         let place = format!("memory, byte {}", walk.end);

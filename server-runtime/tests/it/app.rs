@@ -1,6 +1,11 @@
 //! A small application to serve: items that callers claim, and what they say.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::Path};
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::Path,
+    sync::{Condvar, Mutex},
+};
 
 use link_wire::{Build, Caller, Cursor, Headers, Kind, Limits, Position, Route, Service};
 use serde::{Deserialize, Serialize};
@@ -27,7 +32,7 @@ const fn route(
     }
 }
 
-static ROUTES: [Route; 8] = [
+static ROUTES: [Route; 9] = [
     route("here", Kind::Query, "GET", "/v1/here", 1),
     route("item", Kind::Query, "GET", "/v1/items/{item}", 2),
     route("claim", Kind::Command, "POST", "/v1/items/{item}", 3),
@@ -36,6 +41,7 @@ static ROUTES: [Route; 8] = [
     route("alive", Kind::Signal, "POST", "/v1/alive", 6),
     route("tail", Kind::Stream, "GET", "/v1/tail/{by}", 7),
     route("hum", Kind::Stream, "GET", "/v1/hum", 8),
+    route("hang", Kind::Query, "GET", "/v1/hang", 9),
 ];
 
 pub(crate) static SERVICE: Service = Service {
@@ -104,6 +110,39 @@ impl State for Board {
             }
             Change::Said { .. } => self.said += 1,
         }
+    }
+}
+
+/// What the handler of `hang` waits at.
+pub(crate) static GATE: Gate = Gate {
+    state: Mutex::new((false, false)),
+    changed: Condvar::new(),
+};
+
+/// A place at which a thread stops until a test lets it go on.
+pub(crate) struct Gate {
+    /// Whether somebody stands here, and whether it is open.
+    state: Mutex<(bool, bool)>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.0 = true;
+        self.changed.notify_all();
+        drop(self.changed.wait_while(state, |(_, open)| !*open).unwrap());
+    }
+
+    /// Returns when somebody stands at the gate.
+    pub(crate) fn reached(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.changed.wait_while(state, |(here, _)| !*here).unwrap());
+    }
+
+    pub(crate) fn open(&self) {
+        self.state.lock().unwrap().1 = true;
+        self.changed.notify_all();
     }
 }
 
@@ -200,6 +239,10 @@ fn handlers() -> Vec<Handler<Board>> {
             )
         }),
         Handler::stream(&ROUTES[7], |state, _, _| projection(state.hum(), None)),
+        Handler::query(&ROUTES[8], |_, _, _| {
+            GATE.pass();
+            reply(Ok(()))
+        }),
     ]
 }
 
@@ -233,10 +276,13 @@ pub(crate) fn server(journal: impl Journal) -> Server<Board> {
 }
 
 pub(crate) async fn serve(journal: impl Journal) -> Running {
+    run(server(journal)).await
+}
+
+pub(crate) async fn run(server: Server<Board>) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
-    let server = server(journal);
     let task = tokio::spawn(async move {
         let stop = async { stopped.await.unwrap_or_default() };
         server.serve(listener, stop).await

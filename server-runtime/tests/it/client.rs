@@ -168,6 +168,12 @@ impl Client {
         (length > 0).then_some(chunk)
     }
 
+    /// Whether nothing was sent to it yet.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        let read = self.stream.try_read(&mut [0; 1]);
+        matches!(read, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+    }
+
     /// Whether the server closes the connection.
     pub(crate) async fn is_closed(&mut self) -> bool {
         let mut byte = [0; 1];

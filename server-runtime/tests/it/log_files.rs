@@ -1,6 +1,7 @@
 //! Damage to the files of a log: a torn end is cut and reported, all else stops the start.
 
 use std::{
+    collections::BTreeMap,
     fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -186,7 +187,7 @@ fn damage_names_the_file_the_byte_and_what_follows() {
     for part in [
         "00000000000000000001.log, byte 52",
         "wrong checksum",
-        "from byte 82",
+        "begun at byte 82",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -215,13 +216,115 @@ fn a_missing_or_swapped_segment_stops_the_start() {
 fn a_segment_that_was_begun_by_a_crash_is_removed_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), 1 << 20);
-    for (len, fill) in [(0, 0), (20, 7), (32, 0)] {
-        fs::write(segment(dir.path(), 5), vec![fill; len]).unwrap();
+    for begun in [
+        &b""[..],
+        &[0; 20],
+        &[0; 40],
+        b"RIFFL",
+        b"RIFFLOG1\x01\0\0\0salt",
+    ] {
+        fs::write(segment(dir.path(), 5), begun).unwrap();
         let mut journal = FileJournal::open(dir.path()).unwrap();
         assert_eq!(journal.found().cut.len(), 1);
         assert_eq!(read(&mut journal).unwrap(), CHUNKS);
         assert!(!segment(dir.path(), 5).exists());
     }
+}
+
+#[test]
+fn a_flipped_bit_before_a_torn_chunk_is_damage_however_little_of_that_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 1 << 20);
+    let path = segment(dir.path(), 1);
+    let whole = fs::read(&path).unwrap();
+    let (third, fourth) = (frames()[2], frames()[3]);
+    for cut in fourth + 1..whole.len() {
+        for byte in third..fourth {
+            let mut bytes = whole[..cut].to_vec();
+            bytes[byte] ^= 1 << ((cut + byte) % 8);
+            fs::write(&path, &bytes).unwrap();
+            let text = start(dir.path()).unwrap_err().to_string();
+            let follows = format!("begun at byte {fourth}");
+            assert!(text.contains(&follows), "{byte}, {cut}: {text}");
+            assert_eq!(fs::read(&path).unwrap(), bytes, "nothing was changed");
+            let shown = log::read(dir.path()).unwrap().last().unwrap().unwrap_err();
+            assert!(!shown.to_string().is_empty());
+        }
+    }
+}
+
+/// What each file of a directory holds, the lock aside.
+fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let logs = paths.filter(|path| !path.ends_with("lock"));
+    logs.map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect()
+}
+
+fn put(dir: &Path, first: u64, bytes: &[u8]) {
+    fs::write(segment(dir, first), bytes).unwrap();
+}
+
+#[test]
+fn a_log_with_damage_before_its_torn_end_is_not_changed() {
+    let (ours, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(other.path(), 40);
+    let torn: [fn(&Path); 3] = [
+        |dir| {
+            let last = fs::read(segment(dir, 4)).unwrap();
+            fs::write(segment(dir, 4), &last[..last.len() - 1]).unwrap();
+        },
+        |dir| fs::write(segment(dir, 5), []).unwrap(),
+        |_| {},
+    ];
+    let damage: [&dyn Fn(&Path); 5] = [
+        &|dir| fs::remove_file(segment(dir, 1)).unwrap(),
+        &|dir| fs::remove_file(segment(dir, 2)).unwrap(),
+        &|dir| put(dir, 2, &fs::read(segment(other.path(), 2)).unwrap()),
+        &|dir| put(dir, 4, &fs::read(segment(other.path(), 4)).unwrap()),
+        &|dir| {
+            let mut bytes = fs::read(segment(dir, 2)).unwrap();
+            bytes[SEGMENT + FRAME] ^= 1;
+            fs::write(segment(dir, 2), bytes).unwrap();
+        },
+    ];
+    for (d, damage) in damage.iter().enumerate() {
+        for (t, tear) in torn.iter().enumerate() {
+            for path in files(ours.path()).keys() {
+                fs::remove_file(path).unwrap();
+            }
+            write(ours.path(), 40);
+            damage(ours.path());
+            tear(ours.path());
+            let before = files(ours.path());
+            // Where nothing is to be cut, frames of an earlier segment are left to the replay.
+            let error = if (d, t) == (4, 2) {
+                start(ours.path()).unwrap_err()
+            } else {
+                FileJournal::open(ours.path()).unwrap_err()
+            };
+            let damaged = matches!(error, JournalError::Damaged { .. });
+            assert!(damaged, "damage {d}, end {t}: {error}");
+            assert_eq!(files(ours.path()), before, "damage {d}, end {t}");
+        }
+    }
+}
+
+#[test]
+fn a_begun_segment_that_says_another_position_is_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 1 << 20);
+    let path = segment(dir.path(), 1);
+    let whole = fs::read(&path).unwrap();
+    // The last chunk is gone at its first byte, and the next segment says that there was one.
+    fs::write(&path, &whole[..frames()[3]]).unwrap();
+    fs::write(segment(dir.path(), 5), []).unwrap();
+    let before = files(dir.path());
+    let text = start(dir.path()).unwrap_err().to_string();
+    assert!(text.contains("begins at 5"), "{text}");
+    assert_eq!(files(dir.path()), before);
 }
 
 #[test]
@@ -240,13 +343,16 @@ fn a_torn_end_before_a_begun_segment_is_damage() {
 #[test]
 fn what_is_not_a_log_of_ours_is_left_alone_and_named() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(
-        segment(dir.path(), 1),
+    for text in [
         "a text that somebody put here, longer than a header",
-    )
-    .unwrap();
-    let error = start(dir.path()).unwrap_err();
-    assert!(matches!(error, JournalError::NotOurs { .. }), "{error}");
+        "a short one",
+        "RIFFRAFF",
+    ] {
+        fs::write(segment(dir.path(), 1), text).unwrap();
+        let error = start(dir.path()).unwrap_err();
+        assert!(matches!(error, JournalError::NotOurs { .. }), "{error}");
+        assert_eq!(fs::read(segment(dir.path(), 1)).unwrap(), text.as_bytes());
+    }
     fs::remove_file(segment(dir.path(), 1)).unwrap();
     fs::create_dir(segment(dir.path(), 1)).unwrap();
     let error = start(dir.path()).unwrap_err();

@@ -144,6 +144,24 @@ async fn a_call_id_is_one_header_of_1_to_128_visible_characters() {
 }
 
 #[tokio::test]
+async fn too_many_headers_are_refused_by_the_server_and_not_by_the_parser() {
+    let server = serve(MemoryJournal::new()).await;
+    let with = |count: usize| {
+        let names = (0..count).map(|n| format!("x-{n}"));
+        names.fold(Request::new("GET", "/v1/here"), |request, name| {
+            request.header(&name, "1")
+        })
+    };
+    assert_eq!(ask(server.at, &with(90)).await.status, 200);
+    for count in [101, 1000] {
+        let reply = ask(server.at, &with(count)).await;
+        assert_eq!(reply.code(), "bad_request");
+        assert!(reply.body.contains("100 headers"), "{}", reply.body);
+    }
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_try_has_a_number_from_1() {
     let server = serve(MemoryJournal::new()).await;
     for number in ["0", "-1", "+2", "1.0", "", "x", "99999999999"] {

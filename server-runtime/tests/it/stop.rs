@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use server_runtime::{FileJournal, MemoryJournal, log};
+use server_runtime::{FileJournal, MemoryJournal, ServeError, log};
 use tokio::{net::TcpStream, time::timeout};
 
 use crate::{
-    app::{serve, serve_dir},
+    app::{GATE, run, serve, serve_dir, server},
     client::{Client, Request, queued},
 };
 
@@ -73,9 +73,10 @@ async fn a_call_under_way_gets_its_reply_and_a_new_one_gets_503() {
     late.send(b"POST /v1/say HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ann-token\r\n")
         .await;
     queued(server.at, "one").await;
-    let at = server.at;
+    let mut idle = Client::connect(server.at).await;
+    assert_eq!(idle.ask(&Request::new("GET", "/v1/here")).await.status, 200);
     let stopped = server.begin_stop();
-    while TcpStream::connect(at).await.is_ok() {}
+    assert!(idle.is_closed().await, "from here on the server stops");
     late.send(b"content-length: 12\r\n\r\n{\"text\":\"y\"}")
         .await;
     let reply = late.reply().await;
@@ -99,4 +100,35 @@ async fn a_journal_that_hangs_does_not_hold_up_the_end_for_ever() {
     let error = stopped.expect("within ten seconds").unwrap().unwrap_err();
     assert!(error.to_string().contains("did not end in time"), "{error}");
     journal.release();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_handler_that_hangs_does_not_hold_up_the_end() {
+    let server = serve(MemoryJournal::new()).await;
+    let mut hangs = Client::connect(server.at).await;
+    hangs.send(&Request::new("GET", "/v1/hang").bytes()).await;
+    tokio::task::spawn_blocking(|| GATE.reached())
+        .await
+        .unwrap();
+    let stopped = timeout(Duration::from_secs(10), server.begin_stop()).await;
+    GATE.open();
+    let ended: Result<(), ServeError> = stopped.expect("within ten seconds").unwrap();
+    ended.unwrap();
+}
+
+#[tokio::test]
+async fn connections_that_are_too_many_wait_for_a_place() {
+    let server = run(server(MemoryJournal::new()).most_connections(1)).await;
+    let here = Request::new("GET", "/v1/here");
+    let mut first = Client::connect(server.at).await;
+    assert_eq!(first.ask(&here).await.status, 200);
+    let mut second = Client::connect(server.at).await;
+    second.send(&here.bytes()).await;
+    for _ in 0..20 {
+        assert_eq!(first.ask(&here).await.status, 200);
+    }
+    assert!(second.is_unanswered());
+    drop(first);
+    assert_eq!(second.reply().await.status, 200);
+    server.stop().await.unwrap();
 }

@@ -11,8 +11,8 @@ async fn a_refusal_that_saw_a_lost_write_is_no_refusal() {
     let claim = queued(start(&engine, ("ann", "1", 1), &Ask::Claim(1)).unwrap());
     let refused = queued(start(&engine, ("ben", "1", 1), &Ask::Claim(1)).unwrap());
     journal.release();
-    assert_eq!(claim.written(SOON).await.unwrap_err(), Halt::Unavailable);
-    assert_eq!(refused.written(SOON).await.unwrap_err(), Halt::Unavailable);
+    assert_eq!(claim.written(SOON).await.unwrap_err(), Halt::Lost);
+    assert_eq!(refused.written(SOON).await.unwrap_err(), Halt::Lost);
 }
 
 #[tokio::test]
@@ -21,10 +21,7 @@ async fn after_a_failed_append_nobody_is_told_done_and_the_retry_runs_at_the_nex
     let engine = open(&journal);
     journal.fail_append(1);
     let say = Ask::Say("x".into(), 1);
-    assert_eq!(
-        send(&engine, ("ann", "1", 1), &say).await,
-        Err(Halt::Unavailable)
-    );
+    assert_eq!(send(&engine, ("ann", "1", 1), &say).await, Err(Halt::Lost));
     assert_eq!(
         send(&engine, ("ann", "1", 2), &say).await,
         Err(Halt::Unavailable)
@@ -62,6 +59,7 @@ async fn what_was_acknowledged_survives_a_failed_sync_and_a_loss_of_power_at_eac
             let (id, say) = (n.to_string(), Ask::Say(n.to_string(), 2));
             match send(&engine, ("ann", &id, 1), &say).await {
                 Ok(answer) => acknowledged.push((id, say, answer.0)),
+                Err(halt) if n == failing => assert_eq!(halt, Halt::Lost),
                 Err(halt) => assert_eq!(halt, Halt::Unavailable),
             }
         }
@@ -137,6 +135,25 @@ async fn an_apply_that_panics_stops_the_engine() {
     assert!(matches!(*engine.phase().borrow(), Phase::Failed(_)));
     drop(engine);
     assert_eq!(open(&journal.killed().unwrap()).opened().records, 1);
+}
+
+#[tokio::test]
+async fn half_a_chunk_that_was_applied_is_seen_by_nobody() {
+    let journal = MemoryJournal::new();
+    let engine = open(&journal);
+    assert_eq!(
+        send(&engine, ("ann", "1", 1), &Ask::BadLater).await,
+        Err(Halt::Lost)
+    );
+    assert!(
+        state(&engine).held.contains_key(&1),
+        "half of it stands there"
+    );
+    let ann = "ann".parse().unwrap();
+    let read: Result<(), Halt> = engine.read(&ROUTE, &ann, |_, _| panic!("it is asked"));
+    assert_eq!(read, Err(Halt::Unavailable));
+    let tail = engine.tail(&ROUTE, &ann, |_, _| panic!("it is asked"));
+    assert_eq!(tail.err(), Some(Halt::Unavailable));
 }
 
 #[tokio::test]

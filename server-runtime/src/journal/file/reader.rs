@@ -6,7 +6,6 @@ use link_wire::Position;
 
 use super::{
     super::{Chunk, JournalError, frame},
-    recover::{damaged, missing},
     segment::{self, Header, Listed},
 };
 
@@ -35,7 +34,11 @@ struct Loaded {
 impl Reader {
     /// The log of a directory, from its first record.
     pub(crate) fn open(dir: &Path) -> Result<Self, JournalError> {
-        let segments = segment::list(dir)?;
+        Self::of(segment::list(dir)?)
+    }
+
+    /// The log in these segments, which are in order.
+    pub(super) fn of(segments: Vec<Listed>) -> Result<Self, JournalError> {
         if let Some(first) = segments.first().filter(|first| first.base != Position(1)) {
             return Err(missing(first));
         }
@@ -46,6 +49,12 @@ impl Reader {
             next: Position(1),
             follows: 0,
         })
+    }
+
+    /// Reads on to the end, for the errors only.
+    pub(super) fn check(mut self) -> Result<(), JournalError> {
+        while self.next()?.is_some() {}
+        Ok(())
     }
 
     /// The next chunk.
@@ -74,7 +83,7 @@ impl Reader {
         let frame = match frame::read(now.salt, rest) {
             Ok(frame) => frame,
             Err(bad) => {
-                let follows = frame::find(now.salt, &rest[1..]).map(|at| now.offset + 1 + at);
+                let follows = frame::begun_after(now.salt, rest).map(|at| now.offset + at);
                 if last && follows.is_none() {
                     return Ok(None);
                 }
@@ -94,26 +103,23 @@ impl Reader {
     /// Loads a segment. None: it is the last one, and not begun.
     fn load(&mut self, listed: Listed) -> Result<Option<Loaded>, JournalError> {
         let bytes = listed.load()?;
-        let Some(header) = Header::read(&listed, &bytes)? else {
-            if self.segments.as_slice().is_empty() {
-                return Ok(None);
-            }
-            let what = "the header of a segment is missing, and another segment follows it".into();
-            return Err(JournalError::Damaged {
-                place: listed.at(0),
-                what,
-            });
-        };
-        if header.base != self.next {
+        let header = Header::read(&listed, &bytes)?;
+        if listed.base != self.next {
             let what = format!(
                 "it begins at {}, and the log before it ends before {}",
-                header.base, self.next
+                listed.base, self.next
             );
             return Err(JournalError::Damaged {
                 place: listed.at(0),
                 what,
             });
         }
+        let Some(header) = header else {
+            if self.segments.as_slice().is_empty() {
+                return Ok(None);
+            }
+            return Err(headless(&listed));
+        };
         if header.follows != self.follows {
             let what = "it does not belong to the segment before it: it is of another log".into();
             return Err(JournalError::Damaged {
@@ -128,5 +134,43 @@ impl Reader {
             salt: header.salt,
             offset: segment::HEADER,
         }))
+    }
+}
+
+/// A bad frame where there can be none.
+fn damaged(
+    listed: &Listed,
+    offset: usize,
+    bad: frame::Bad,
+    follows: Option<usize>,
+) -> JournalError {
+    let bad = bad.as_str();
+    let what = match follows {
+        Some(next) => format!("{bad}, and a later frame was begun at byte {next}"),
+        None => format!("{bad}, and another segment follows it"),
+    };
+    JournalError::Damaged {
+        place: listed.at(offset),
+        what,
+    }
+}
+
+/// A segment before which others must have been.
+fn missing(listed: &Listed) -> JournalError {
+    let what = format!(
+        "the log begins at {}: the segments before it are missing",
+        listed.base
+    );
+    JournalError::Damaged {
+        place: listed.at(0),
+        what,
+    }
+}
+
+/// A segment that others follow, and that has no header.
+pub(super) fn headless(listed: &Listed) -> JournalError {
+    JournalError::Damaged {
+        place: listed.at(0),
+        what: "the header of a segment is missing, and another segment follows it".into(),
     }
 }

@@ -1,26 +1,22 @@
-//! What a start does with the end of the log: find it, cut it back, make it durable.
+//! What a start does with the end of the log: find it, check all before it, cut it back, make it
+//! durable.
 
-use std::{
-    fs::{self, File, OpenOptions},
-    io::{Seek, SeekFrom, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use link_wire::Position;
 
 use super::{
     super::{Cut, Found, JournalError, frame},
+    disk::{Disk, OpenFile},
     failed,
+    reader::{Reader, headless},
     segment::{self, Header, Listed},
-    sync_dir,
 };
 
 /// The segment that is written, and where it ends.
 #[derive(Debug)]
 pub(super) struct Tail {
-    pub(super) path: PathBuf,
-    pub(super) file: File,
+    pub(super) file: OpenFile,
     pub(super) salt: u32,
     /// The offset of the next frame.
     pub(super) end: u64,
@@ -30,7 +26,12 @@ pub(super) struct Tail {
 
 impl Tail {
     /// Makes a segment. It is durable when this returns.
-    pub(super) fn create(dir: &Path, base: Position, follows: u32) -> Result<Self, JournalError> {
+    pub(super) fn create(
+        disk: &dyn Disk,
+        dir: &Path,
+        base: Position,
+        follows: u32,
+    ) -> Result<Self, JournalError> {
         let path = Listed::of(dir, base).path;
         let mut salt = [0; 4];
         getrandom::fill(&mut salt).map_err(|error| {
@@ -40,30 +41,23 @@ impl Tail {
                 std::io::Error::other(error.to_string()),
             )
         })?;
+        // No text has this byte: so even one byte of a marker at the end of a file is known.
+        salt[0] = frame::NO_TEXT;
         let salt = u32::from_le_bytes(salt);
+        let header = Header {
+            salt,
+            base,
+            follows,
+        };
         let create = || {
-            // What people say to each other is not for every user of the machine.
-            let mut file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&path)?;
-            file.write_all(
-                &Header {
-                    salt,
-                    base,
-                    follows,
-                }
-                .encode(),
-            )?;
-            file.sync_all()?;
+            let file = disk.create(&path)?;
+            disk.write_at(&file, &header.encode(), 0)?;
+            disk.sync_file(&file)?;
             Ok(file)
         };
         let file = create().map_err(|source| failed("creating", &path, source))?;
-        sync_dir(dir)?;
+        sync_dir(disk, dir)?;
         Ok(Self {
-            path,
             file,
             salt,
             end: segment::HEADER as u64,
@@ -73,123 +67,129 @@ impl Tail {
 }
 
 /// Opens the end of the log of a directory, whose lock is held.
-pub(super) fn recover(dir: &Path) -> Result<(Tail, Found), JournalError> {
-    let mut found = Found::default();
-    let mut segments = segment::list(dir)?;
-    let mut begun = None;
-    let Some(mut last) = segments.pop() else {
-        return Ok((Tail::create(dir, Position(1), 0)?, found));
+pub(super) fn recover(disk: &dyn Disk, dir: &Path) -> Result<(Tail, Found), JournalError> {
+    let segments = segment::list(dir)?;
+    let End { last, begun, found } = End::find(&segments)?;
+    // All that stops a start is looked for before the first change. The frames of earlier
+    // segments are read for it only where there is something to change: a replay reads them too.
+    if !found.cut.is_empty() || !linked(&segments)? {
+        Reader::of(segments)?.check()?;
+    }
+    if let Some(begun) = begun {
+        disk.remove(&begun.path)
+            .map_err(|source| failed("removing", &begun.path, source))?;
+    }
+    let tail = match last {
+        Some(last) => last.settle(disk, dir)?,
+        None => Tail::create(disk, dir, Position(1), 0)?,
     };
-    let mut bytes = last.load()?;
-    let mut header = Header::read(&last, &bytes)?;
-    if header.is_none() {
-        // A crash between the creation of the file and its first sync: it never held a record.
-        let what = "a new segment without a whole header";
-        found.cut.push(Cut {
-            place: last.at(0),
-            bytes: bytes.len() as u64,
-            what,
-        });
-        let Some(before) = segments.pop() else {
-            if last.base != Position(1) {
-                return Err(missing(&last));
-            }
-            remove(dir, &last)?;
-            return Ok((Tail::create(dir, Position(1), 0)?, found));
+    Ok((tail, found))
+}
+
+/// The end of a log as it was found. To find it changes nothing.
+struct End {
+    last: Option<Last>,
+    /// A segment whose making a crash cut short: it never held a record.
+    begun: Option<Listed>,
+    found: Found,
+}
+
+/// The last segment that has a header.
+struct Last {
+    listed: Listed,
+    bytes: Vec<u8>,
+    header: Header,
+    walk: frame::Walk,
+}
+
+impl End {
+    fn find(segments: &[Listed]) -> Result<Self, JournalError> {
+        let mut end = Self {
+            last: None,
+            begun: None,
+            found: Found::default(),
         };
-        bytes = before.load()?;
-        header = Header::read(&before, &bytes)?;
-        begun = Some(std::mem::replace(&mut last, before));
-    }
-    let Some(header) = header else {
-        let what = "the header of a segment is missing, and another segment follows it".into();
-        return Err(JournalError::Damaged {
-            place: last.at(0),
-            what,
-        });
-    };
-    let walk = frame::walk(header.salt, &bytes[segment::HEADER..]);
-    let end = segment::HEADER + walk.end;
-    if let Some(bad) = walk.bad {
-        if let Some(next) = walk.follows {
-            return Err(damaged(&last, end, bad, Some(segment::HEADER + next)));
+        let Some((newest, before)) = segments.split_last() else {
+            return Ok(end);
+        };
+        let (mut listed, mut bytes) = (newest, newest.load()?);
+        let mut header = Header::read(listed, &bytes)?;
+        if header.is_none() {
+            end.found.cut.push(Cut {
+                place: newest.at(0),
+                bytes: bytes.len() as u64,
+                what: "a new segment without a whole header",
+            });
+            end.begun = Some(newest.clone());
+            let Some(last) = before.last() else {
+                return Ok(end);
+            };
+            (listed, bytes) = (last, last.load()?);
+            header = Header::read(listed, &bytes)?;
         }
-        if begun.is_some() {
-            // The next segment was begun, so all of this one had been synced.
-            return Err(damaged(&last, end, bad, None));
+        let header = header.ok_or_else(|| headless(listed))?;
+        let walk = frame::walk(header.salt, &bytes[segment::HEADER..]);
+        if let Some(bad) = walk.bad {
+            let at = segment::HEADER + walk.end;
+            end.found.cut.push(Cut {
+                place: listed.at(at),
+                bytes: (bytes.len() - at) as u64,
+                what: bad.as_str(),
+            });
         }
-        let cut = (bytes.len() - end) as u64;
-        found.cut.push(Cut {
-            place: last.at(end),
-            bytes: cut,
-            what: bad.as_str(),
+        end.last = Some(Last {
+            listed: listed.clone(),
+            bytes,
+            header,
+            walk,
         });
+        Ok(end)
     }
-    if let Some(begun) = &begun {
-        remove(dir, begun)?;
-    }
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&last.path)
-        .map_err(|source| failed("opening", &last.path, source))?;
-    let again = walk.last.map_or(0, |offset| segment::HEADER + offset);
-    // The kernel may take pages for clean that a failed sync dropped: only a new write counts.
-    let settle = || {
-        (&file).write_all(&bytes[..segment::HEADER])?;
-        (&file).seek(SeekFrom::Start(again as u64))?;
-        (&file).write_all(&bytes[again..end])?;
-        file.set_len(end as u64)?;
-        file.sync_all()
-    };
-    settle().map_err(|source| failed("repairing the end of", &last.path, source))?;
-    sync_dir(dir)?;
-    let next = Position(header.base.0 + walk.records);
-    Ok((
-        Tail {
-            path: last.path,
+}
+
+impl Last {
+    /// Cuts off what is no whole frame, and makes the rest durable.
+    fn settle(self, disk: &dyn Disk, dir: &Path) -> Result<Tail, JournalError> {
+        let path = &self.listed.path;
+        let end = segment::HEADER + self.walk.end;
+        let again = self.walk.last.map_or(0, |offset| segment::HEADER + offset);
+        let settle = || {
+            let file = disk.open(path)?;
+            // The kernel may take pages for clean that a failed sync dropped: only a new write
+            // counts. What is before the last frame was synced before that frame was begun.
+            disk.write_at(&file, &self.bytes[again..end], again as u64)?;
+            disk.set_len(&file, end as u64)?;
+            disk.sync_file(&file)?;
+            Ok(file)
+        };
+        let file = settle().map_err(|source| failed("repairing the end of", path, source))?;
+        sync_dir(disk, dir)?;
+        Ok(Tail {
             file,
-            salt: header.salt,
+            salt: self.header.salt,
             end: end as u64,
-            next,
-        },
-        found,
-    ))
-}
-
-fn remove(dir: &Path, listed: &Listed) -> Result<(), JournalError> {
-    fs::remove_file(&listed.path).map_err(|source| failed("removing", &listed.path, source))?;
-    sync_dir(dir)
-}
-
-/// A bad frame where there can be none.
-pub(super) fn damaged(
-    listed: &Listed,
-    offset: usize,
-    bad: frame::Bad,
-    next: Option<usize>,
-) -> JournalError {
-    let what = match next {
-        Some(next) => format!(
-            "{}, and whole frames follow it from byte {next}",
-            bad.as_str()
-        ),
-        None => format!("{}, and another segment follows it", bad.as_str()),
-    };
-    JournalError::Damaged {
-        place: listed.at(offset),
-        what,
+            next: Position(self.header.base.0 + self.walk.records),
+        })
     }
 }
 
-/// A segment before which others must have been.
-pub(super) fn missing(listed: &Listed) -> JournalError {
-    let what = format!(
-        "the log begins at {}: the segments before it are missing",
-        listed.base
-    );
-    JournalError::Damaged {
-        place: listed.at(0),
-        what,
+/// Whether these segments are a log from its beginning, as far as their headers tell.
+fn linked(segments: &[Listed]) -> Result<bool, JournalError> {
+    let mut follows = 0;
+    for (n, listed) in segments.iter().enumerate() {
+        let header = Header::read(listed, &listed.head()?)?;
+        match header {
+            Some(header) if header.follows == follows => follows = header.salt,
+            _ => return Ok(false),
+        }
+        if n == 0 && listed.base != Position(1) {
+            return Ok(false);
+        }
     }
+    Ok(true)
+}
+
+fn sync_dir(disk: &dyn Disk, dir: &Path) -> Result<(), JournalError> {
+    disk.sync_dir(dir)
+        .map_err(|source| failed("syncing the directory", dir, source))
 }

@@ -1,7 +1,8 @@
 //! One segment: its name, its header, and which of them a directory has.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -43,37 +44,32 @@ impl Header {
             place: place(),
             what,
         };
-        let whole = bytes.first_chunk::<HEADER>();
-        let Some(head) = whole.filter(|head| crc32c::crc32c(&head[..28]) == word(&head[28..]))
-        else {
-            let data = bytes.get(HEADER..).unwrap_or_default();
-            if data.iter().all(|byte| *byte == 0) {
-                return Ok(None);
-            }
-            if bytes[..8] != MAGIC {
-                let what = "it does not begin with RIFFLOG1".into();
-                return Err(JournalError::NotOurs {
-                    place: place(),
-                    what,
-                });
-            }
-            return Err(damaged(
-                "the header of the segment has a wrong checksum".into(),
-            ));
-        };
-        if head[..8] != MAGIC {
+        if !is_ours(bytes) {
             let what = "it does not begin with RIFFLOG1".into();
             return Err(JournalError::NotOurs {
                 place: place(),
                 what,
             });
         }
+        let Some(head) = bytes.first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
+        // Before the checksum: another version may have another header. Zeros are no version: a
+        // crash leaves them.
         let version = u16::from_le_bytes([head[8], head[9]]);
-        if version != VERSION {
+        if version != VERSION && version != 0 {
             return Err(JournalError::OtherVersion {
                 place: place(),
                 version,
             });
+        }
+        if crc32c::crc32c(&head[..28]) != word(&head[28..]) {
+            if bytes[HEADER..].iter().all(|byte| *byte == 0) {
+                return Ok(None);
+            }
+            return Err(damaged(
+                "the header of the segment has a wrong checksum".into(),
+            ));
         }
         let base = u64::from(word(&head[16..])) | u64::from(word(&head[20..])) << 32;
         let header = Self {
@@ -88,6 +84,16 @@ impl Header {
         }
         Ok(Some(header))
     }
+}
+
+/// Whether a file begins as a segment does, as far as a crash let it: with the magic, or with a
+/// part of it (or nothing) and then only zeros.
+fn is_ours(bytes: &[u8]) -> bool {
+    if bytes.starts_with(&MAGIC) {
+        return true;
+    }
+    let equal = bytes.iter().zip(MAGIC).take_while(|(a, b)| **a == *b);
+    bytes[equal.count()..].iter().all(|byte| *byte == 0)
 }
 
 fn word(bytes: &[u8]) -> u32 {
@@ -114,6 +120,15 @@ impl Listed {
 
     /// All its bytes.
     pub(super) fn load(&self) -> Result<Vec<u8>, JournalError> {
+        self.first(u64::MAX)
+    }
+
+    /// As many of its first bytes as a header has.
+    pub(super) fn head(&self) -> Result<Vec<u8>, JournalError> {
+        self.first(HEADER as u64)
+    }
+
+    fn first(&self, most: u64) -> Result<Vec<u8>, JournalError> {
         if self.path.is_dir() {
             let place = self.path.display().to_string();
             return Err(JournalError::NotOurs {
@@ -121,7 +136,14 @@ impl Listed {
                 what: "it is a directory".into(),
             });
         }
-        fs::read(&self.path).map_err(|source| failed("reading", &self.path, source))
+        let read = || {
+            let file = File::open(&self.path)?;
+            let len = file.metadata()?.len().min(most);
+            let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
+            file.take(most).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        read().map_err(|source| failed("reading", &self.path, source))
     }
 
     /// An offset in it, for a person.
@@ -191,16 +213,52 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told_apart_from_damage() {
+    fn another_version_is_told_whatever_its_checksum_is() {
         let mut bytes = header().encode();
         bytes[8] = 2;
+        let listed = Listed::of(Path::new("d"), header().base);
+        let read = |bytes: &[u8]| {
+            let error = Header::read(&listed, bytes).unwrap_err();
+            let known = matches!(error, JournalError::OtherVersion { version: 2, .. });
+            assert!(known, "{error}");
+        };
+        read(&bytes);
         let crc = crc32c::crc32c(&bytes[..28]);
         bytes[28..].copy_from_slice(&crc.to_le_bytes());
+        read(&bytes);
+    }
+
+    #[test]
+    fn only_what_a_crash_leaves_of_a_header_is_a_torn_one() {
         let listed = Listed::of(Path::new("d"), header().base);
-        let error = Header::read(&listed, &bytes).unwrap_err();
-        assert!(
-            matches!(error, JournalError::OtherVersion { version: 2, .. }),
-            "{error}"
-        );
+        let whole = header().encode();
+        for cut in 0..HEADER {
+            assert_eq!(Header::read(&listed, &whole[..cut]).unwrap(), None, "{cut}");
+            let mut zeros = vec![0; 3 * HEADER];
+            zeros[..cut].copy_from_slice(&whole[..cut]);
+            // The last byte of the checksum may be a zero of its own.
+            if cut < HEADER - 4 {
+                assert_eq!(Header::read(&listed, &zeros).unwrap(), None, "{cut}");
+            }
+        }
+        for foreign in [
+            &b"notes"[..],
+            &[7; 20],
+            b"RIFFLOG",
+            b"RIFFLOG2",
+            b"RIFF\0text",
+        ] {
+            let read = Header::read(&listed, foreign);
+            if MAGIC.starts_with(foreign) {
+                assert_eq!(read.unwrap(), None);
+            } else {
+                let error = read.unwrap_err();
+                assert!(matches!(error, JournalError::NotOurs { .. }), "{error}");
+            }
+        }
+        let mut text_at_the_end = vec![0; 3 * HEADER];
+        text_at_the_end[3 * HEADER - 1] = b'x';
+        let error = Header::read(&listed, &text_at_the_end).unwrap_err();
+        assert!(matches!(error, JournalError::NotOurs { .. }), "{error}");
     }
 }
