@@ -8,13 +8,16 @@ use syn::{Error, ItemTrait};
 use crate::find;
 
 pub(crate) fn riff_link(args: TokenStream, item: TokenStream) -> TokenStream {
-    let args: LinkArgs = match syn::parse2(args) {
-        Ok(args) => args,
-        Err(error) => return with_errors(item, &error),
-    };
     let parsed: ItemTrait = match syn::parse2(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => return with_errors(item, &error),
+    };
+    let args: LinkArgs = match syn::parse2(args) {
+        Ok(args) => args,
+        Err(error) => {
+            let facade = syn::parse_quote!(::riff_link);
+            return with_errors(link_spec::fallback(&parsed, &facade), &error);
+        }
     };
     let name = args.file.value();
     let source_file = proc_macro::Span::call_site().local_file();

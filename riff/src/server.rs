@@ -59,8 +59,11 @@ enum Command {
     },
     /// Makes a new token for a caller and prints it, alone, on stdout.
     ///
-    /// The directory keeps only its SHA-256. A running server takes it at once. Each token of a
-    /// caller stands for the same caller.
+    /// The directory keeps only its SHA-256, a line in the file `tokens`. A running server takes it
+    /// at once. Each token of a caller stands for the same caller. To revoke a token, remove its
+    /// line: the next request with it is refused, and streams that are open go on until they end,
+    /// which is within an hour. While the file has a line that is none, the tokens stay as they
+    /// were, and the server says so.
     Token {
         /// The name of the caller: 1 to 128 visible ASCII characters.
         caller: Caller,

@@ -58,6 +58,7 @@ pub(super) async fn serve<S: State>(
     let places = Arc::new(Semaphore::new(most));
     let mut connections = JoinSet::new();
     let mut stop = pin!(stop);
+    let mut was_full = false;
     loop {
         // A connection takes its place before it is accepted. Until then it costs no descriptor.
         let next = async {
@@ -74,9 +75,12 @@ pub(super) async fn serve<S: State>(
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "a connection keeps its delay");
                     }
-                    if places.available_permits() == 0 {
+                    let free = places.available_permits();
+                    if free == 0 && !was_full {
                         tracing::warn!(most, "there are as many connections as may be: more wait");
                     }
+                    // Said once, until there is room again: not for each connection that waited.
+                    was_full = free == 0 || (was_full && free < most / 8);
                     let connection = connection(Arc::clone(&server), stream);
                     connections.spawn(async move {
                         connection.await;
