@@ -60,6 +60,9 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
         sent: "riff-sent",
         repeat: "riff-repeat",
         refused: "riff-refused",
+        log: "riff-log",
+        ack: "riff-ack",
+        budget: "riff-budget",
     },
     build: ::riff_link::Build {
         line: "1.0",

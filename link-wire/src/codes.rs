@@ -53,6 +53,22 @@ codes! {
     OtherMethod = "other_method", 405, "The route has another method";
     /// The call ID was used for another command.
     CallReused = "call_reused", 422, "The call ID belongs to another command";
+    /// The command ran, and its reply is no longer kept.
+    ReplyForgotten = "reply_forgotten", 410, "The command ran, and its reply is no longer kept";
+    /// The call ID is not known, and so old that the server may have forgotten it: it may have
+    /// run, and is not run now.
+    CallForgotten = "call_forgotten", 410, "The command may have run, and is not run again";
+    /// The client has seen a log that this server does not hold: it was restored, or is another
+    /// one. The call ID is not known here, and is not run now.
+    RolledBack = "rolled_back", 410, "The server's log is not the one that the client has seen";
+    /// Its caller gave the call up before it arrived: it never ran, and never will.
+    CallCancelled = "call_cancelled", 410, "The call was cancelled before it ran";
+    /// The call belongs to another caller than the credentials do: nothing was looked up.
+    OtherCaller = "other_caller", 403, "The call belongs to another caller";
+    /// The caller sends more requests than the server lets one caller send.
+    TooFast = "too_fast", 429, "The caller sends too many requests";
+    /// The caller has as many idempotency keys as the server keeps for one caller.
+    TooManyKeys = "too_many_keys", 429, "The caller has too many idempotency keys";
     /// A handler or the engine failed; what is wrong stands in the server's log.
     Failed = "failed", 500, "The server failed";
 }

@@ -28,7 +28,7 @@ pub struct Headers {
     pub build: &'static str,
     /// Client, commands: the call ID.
     pub call: &'static str,
-    /// Server, authenticated replies: the caller.
+    /// Server, authenticated replies: the caller. Client, commands: whose the call is.
     pub caller: &'static str,
     /// Client, commands: the number of the try, from 1.
     pub attempt: &'static str,
@@ -38,6 +38,13 @@ pub struct Headers {
     pub repeat: &'static str,
     /// Server, commands: the code of the handler's refusal.
     pub refused: &'static str,
+    /// Both, a [`LogPosition`](crate::LogPosition): the newest written one of the server; that
+    /// which a command's client had seen before its first try.
+    pub log: &'static str,
+    /// Client, commands: the call IDs whose replies arrived, with commas between them.
+    pub ack: &'static str,
+    /// Client: the milliseconds that are left of the call's budget.
+    pub budget: &'static str,
 }
 
 /// The limits of a link. All are durations but the last.

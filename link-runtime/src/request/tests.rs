@@ -15,6 +15,9 @@ static SERVICE: Service = Service {
         sent: "riff-sent",
         repeat: "riff-repeat",
         refused: "riff-refused",
+        log: "riff-log",
+        ack: "riff-ack",
+        budget: "riff-budget",
     },
     build: link_wire::Build {
         line: "1.0",

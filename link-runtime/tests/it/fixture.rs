@@ -95,6 +95,9 @@ pub(crate) static SERVICE: Service = Service {
         sent: "riff-sent",
         repeat: "riff-repeat",
         refused: "riff-refused",
+        log: "riff-log",
+        ack: "riff-ack",
+        budget: "riff-budget",
     },
     build: Build {
         line: "1.0",

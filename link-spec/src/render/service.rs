@@ -23,6 +23,7 @@ pub(crate) fn table(spec: &Spec, names: &Names, vis: &syn::Visibility) -> TokenS
         header("try"),
     );
     let (sent, repeat, refused) = (header("sent"), header("repeat"), header("refused"));
+    let (log, ack, within) = (header("log"), header("ack"), header("budget"));
     let limits = limits(spec, facade);
     let routes = spec.routes.iter().map(|route| {
         let (name, method, path) = (&route.name.value, route.method.as_str(), &route.path.text);
@@ -73,6 +74,9 @@ pub(crate) fn table(spec: &Spec, names: &Names, vis: &syn::Visibility) -> TokenS
                 sent: #sent,
                 repeat: #repeat,
                 refused: #refused,
+                log: #log,
+                ack: #ack,
+                budget: #within,
             },
             build: #facade::Build {
                 line: #line,

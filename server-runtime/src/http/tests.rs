@@ -42,6 +42,9 @@ static SERVICE: Service = Service {
         sent: "riff-sent",
         repeat: "riff-repeat",
         refused: "riff-refused",
+        log: "riff-log",
+        ack: "riff-ack",
+        budget: "riff-budget",
     },
     build: Build {
         line: "1.1",
