@@ -376,6 +376,12 @@ Declared at link.toml:72.*/
             )
     }
 }
+/// What is below the typed client: it asks what became of a call.
+impl ::core::convert::AsRef<::riff_link::client::Api> for RiffApi {
+    fn as_ref(&self) -> &::riff_link::client::Api {
+        &self.api
+    }
+}
 ///The calls of [`Riff`], for code that is generic over its client. [`RiffApi`] implements it; it can be a trait object.
 pub trait RiffCalls: ::core::marker::Send + ::core::marker::Sync {
     /// Who is here now, and what they do.

@@ -49,6 +49,16 @@ impl Credentials {
     }
 }
 
+impl Credentials {
+    /// What tells these credentials from others. Never printed.
+    pub(crate) fn proof(&self) -> Vec<u8> {
+        match &self.0 {
+            Proof::Bearer(header) => header.as_bytes().to_vec(),
+            Proof::None | Proof::Unusable => Vec::new(),
+        }
+    }
+}
+
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {

@@ -33,6 +33,12 @@ impl Deadline {
             at.saturating_duration_since(Instant::now())
         })
     }
+
+    /// How many milliseconds are left, at least 1; none when there is no deadline.
+    pub(crate) fn left_ms(self) -> Option<u64> {
+        let left = self.at.map(|_| self.left().as_millis())?;
+        Some(u64::try_from(left).unwrap_or(u64::MAX).max(1))
+    }
 }
 
 /// What holds for a call: the route's budget, with the span that the caller may have set.
@@ -57,15 +63,18 @@ mod tests {
     async fn the_budget_runs_out_and_never_below_nothing() {
         let deadline = Deadline::of(Duration::from_secs(3));
         assert_eq!(deadline.left(), Duration::from_secs(3));
+        assert_eq!(deadline.left_ms(), Some(3_000));
         tokio::time::advance(Duration::from_secs(2)).await;
         assert_eq!(deadline.left(), Duration::from_secs(1));
         tokio::time::advance(Duration::from_secs(2)).await;
         assert_eq!(deadline.left(), Duration::ZERO);
+        assert_eq!(deadline.left_ms(), Some(1));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_endless_budget_has_no_deadline() {
-        assert_eq!(Deadline::of(Duration::MAX).left(), Duration::MAX);
+        let endless = Deadline::of(Duration::MAX);
+        assert_eq!((endless.left(), endless.left_ms()), (Duration::MAX, None));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin, time::Duration};
 
-use bytes::Bytes;
 use link_wire::CallId;
 use serde::de::DeserializeOwned;
 
@@ -10,12 +9,13 @@ pub use crate::outcome::Refused;
 use crate::{outcome::Cause, request::Request};
 
 mod attempt;
+mod note;
+mod pending;
 mod run;
 
-pub(crate) use self::{
-    attempt::{read_head, unsent_or_cut, whole},
-    run::run,
-};
+pub(crate) use self::attempt::{read_head, unsent_or_cut, whole};
+pub use self::pending::PendingCall;
+use self::run::run;
 
 /// How a call ended without its reply. It says which of three things is true.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,8 @@ pub enum CallError {
     /// The server said no, and the call did not run.
     #[error("{0}")]
     Refused(Refused),
-    /// No try reached the server: the call cannot have run, and will not.
+    /// No try reached the server, or none that it did not turn away: the call cannot have run, and
+    /// will not.
     #[error("not sent: {cause}")]
     NotSent {
         /// What kept the last try from being sent.
@@ -31,14 +32,23 @@ pub enum CallError {
     },
     /// The call may have run: a try was sent, and no reply tells what became of it.
     #[non_exhaustive]
-    #[error("{}{cause}", if .call.is_some() { "it may have run: " } else { "" })]
+    #[error("{}{cause}", ran(.call.as_ref(), .cause))]
     Unknown {
-        /// The call ID of a command. None for a query or a signal, which may simply be called
-        /// again.
-        call: Option<CallId>,
+        /// The command: its call ID, and what [`Api::resolve`](crate::Api::resolve) needs beside
+        /// it. None for a query or a signal, which may simply be called again.
+        call: Option<PendingCall>,
         /// What was seen of the last try.
         cause: Cause,
     },
+}
+
+/// What a person is told first: whether a command ran, if that is known.
+fn ran(call: Option<&PendingCall>, cause: &Cause) -> &'static str {
+    match call {
+        None => "",
+        Some(_) if cause.ran() => "it ran: ",
+        Some(_) => "it may have run: ",
+    }
 }
 
 /// A query or a signal, sent when it is awaited.
@@ -78,15 +88,21 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for Call<R> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let reply = run(&self.request, self.within, None).await?;
-            decode(&reply, None)
-        })
+        Box::pin(async move { run(&self.request, self.within, None).await?.read() })
     }
 }
 
 /// A command, sent when it is awaited: each try under one call ID, so that it runs once. Its
 /// waits are those of a [`Call`].
+///
+/// Each try names the place in the server's log that the link had seen before the first one, so
+/// that a server which has forgotten the call can tell that it did not run. When it cannot tell, or
+/// its log was rolled back, it runs nothing: a command of which no earlier try can have arrived is
+/// then sent once more, at once, from the place where the server is now; any other ends as
+/// [`CallError::Unknown`].
+///
+/// A command also tells which replies of commands before it arrived, so that the server need not
+/// keep them.
 ///
 /// # Cancel safety
 /// Dropping it, or the future that it becomes, ends the open try and its waits; no other try
@@ -127,21 +143,12 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for CommandCall<R> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let reply = run(&self.request, self.within, Some(&self.id)).await?;
-            decode(&reply, Some(&self.id))
+            let replied = run(&self.request, self.within, Some(&self.id)).await?;
+            let reply = replied.read()?;
+            replied.acknowledge(&self.request);
+            Ok(reply)
         })
     }
-}
-
-/// Reads the body of a yes. A reply without one is that of a type that JSON writes as `null`.
-fn decode<R: DeserializeOwned>(body: &Bytes, id: Option<&CallId>) -> Result<R, CallError> {
-    let json: &[u8] = if body.is_empty() { b"null" } else { body };
-    serde_json::from_slice(json).map_err(|error| CallError::Unknown {
-        call: id.cloned(),
-        cause: Cause::Undecodable {
-            why: error.to_string(),
-        },
-    })
 }
 
 impl<R> fmt::Debug for Call<R> {

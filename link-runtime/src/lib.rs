@@ -14,6 +14,7 @@
 //! | `link` | the one link of a server in this process |
 //! | `request` | an [`Api`] of one service, and one [`Request`] of it |
 //! | `call` | queries, signals and commands: the loop of tries, and the three truths of its end |
+//! | `resolve` | what became of a command that may have run |
 //! | `outcome` | what was seen of a try → what follows from it; pure |
 //! | `wait` | how long until the next try; pure |
 //! | `budget` | the deadline of a call |
@@ -30,6 +31,7 @@ mod clock;
 pub mod link;
 mod outcome;
 mod request;
+mod resolve;
 mod state;
 mod stream;
 mod transport;
@@ -37,10 +39,11 @@ mod wait;
 
 pub use self::{
     auth::Credentials,
-    call::{Call, CallError, CommandCall, Refused},
+    call::{Call, CallError, CommandCall, PendingCall, Refused},
     link::{InvalidBase, Link, Stats},
     outcome::Cause,
     request::{Api, Request},
+    resolve::{Resolve, Resolved, Unresolved},
     state::{State, link_line},
     stream::{EventStream, StreamError, StreamItem},
 };

@@ -8,18 +8,22 @@ use std::{
     },
 };
 
-use link_wire::Limits;
+use link_wire::{Limits, LogPosition};
 use tokio::sync::watch;
 use url::Url;
 
 pub use self::base::InvalidBase;
+pub(crate) use self::callers::{Acks, Known};
 use crate::{
+    auth::Credentials,
     outcome::{Evidence, Judge},
     state::{self, State},
     transport::Http,
 };
 
 mod base;
+mod callers;
+mod log;
 mod registry;
 
 /// The link of the server at `base`, with [`Limits::DEFAULT`].
@@ -57,6 +61,8 @@ pub(crate) struct Shared {
     id: String,
     signals: AtomicU64,
     state: watch::Sender<State>,
+    log: log::SeenLog,
+    callers: callers::Callers,
     counters: Counters,
     loopback: bool,
     /// Whether this process ever met anybody at this base, over whichever link: a reply, a
@@ -73,6 +79,7 @@ struct Counters {
     repeats: AtomicU64,
     faults: AtomicU64,
     swaps: AtomicU64,
+    rollbacks: AtomicU64,
 }
 
 /// What a link has counted since it was made.
@@ -89,6 +96,9 @@ pub struct Stats {
     pub faults: u64,
     /// How often the HTTP client for calls was replaced after a fault.
     pub swaps: u64,
+    /// How often the server said that its log was rolled back (a restored backup, another disk):
+    /// once for each run of the log that it does not hold as far as this link has seen it.
+    pub rollbacks: u64,
 }
 
 impl Link {
@@ -103,6 +113,8 @@ impl Link {
             id: format!("{:08x}", getrandom::u32().unwrap_or_default()),
             signals: AtomicU64::new(0),
             state: watch::Sender::new(State::New),
+            log: log::SeenLog::default(),
+            callers: callers::Callers::default(),
             counters: Counters::default(),
             loopback: base::is_loopback(base),
             met,
@@ -134,6 +146,7 @@ impl Link {
             repeats,
             faults,
             swaps,
+            rollbacks,
         } = &self.0.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats {
@@ -142,6 +155,7 @@ impl Link {
             repeats: read(repeats),
             faults: read(faults),
             swaps: read(swaps),
+            rollbacks: read(rollbacks),
         }
     }
 
@@ -163,6 +177,28 @@ impl Link {
         self.0.loopback && !self.0.met.load(Ordering::Relaxed)
     }
 
+    /// The newest place in the server's log that a reply has said.
+    pub(crate) fn seen(&self) -> Option<LogPosition> {
+        self.0.log.newest()
+    }
+
+    /// What is known of the caller that these credentials prove.
+    pub(crate) fn known(&self, credentials: &Credentials) -> Arc<Known> {
+        self.0.callers.of(credentials)
+    }
+
+    /// Reports, once for each run, that the server does not hold what this link has seen of it.
+    pub(crate) fn rolled_back(&self, lost: LogPosition) {
+        if self.0.log.lose(lost.run) {
+            self.0.counters.rollbacks.fetch_add(1, Ordering::Relaxed);
+            tracing::warn!(
+                server = self.base(),
+                seen = %lost,
+                "the server's log was rolled back: commands after its end are lost"
+            );
+        }
+    }
+
     pub(crate) fn count_call(&self) {
         self.0.counters.calls.fetch_add(1, Ordering::Relaxed);
     }
@@ -171,13 +207,16 @@ impl Link {
         self.0.counters.swaps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts what was seen of a try.
+    /// Counts what was seen of a try, and notes where the server's log is.
     pub(crate) fn count_try(&self, evidence: &Evidence) {
         let counters = &self.0.counters;
         counters.tries.fetch_add(1, Ordering::Relaxed);
         match evidence {
             Evidence::Head(head) => {
                 self.0.met.store(true, Ordering::Relaxed);
+                if let Some(said) = head.log {
+                    self.0.log.saw(said);
+                }
                 if head.repeat {
                     counters.repeats.fetch_add(1, Ordering::Relaxed);
                 }

@@ -13,13 +13,16 @@
 //! | a no with the build header, but without a problem that says why | `Foreign` |
 //! | a build that does not fit, or any other status | `No` |
 //! | for a command: any status but a 2xx with build and refused header | `Refused` |
+//! | for a command: 410 `call_cancelled` with the build header | `Refused`: it never runs |
+//! | for a command: 410 `call_forgotten` or `rolled_back` with the build header | `Unrun` |
+//! | for a command: 410 `reply_forgotten` with the build header | `Ran` |
 //!
 //! A server whose build does not fit is refused, but what it surely knows stands: it looks up
 //! a call ID before it checks the build, so its 2xx to a command is the reply of that command.
 
 use std::time::Duration;
 
-use link_wire::{Build, Code, Kind};
+use link_wire::{Build, Code, Kind, LogPosition};
 
 pub use self::cause::Cause;
 pub(crate) use self::{
@@ -76,6 +79,16 @@ pub(crate) enum Class {
     },
     /// Worth no word: what was seen before it stands.
     Brief { cause: Cause, arrived: bool },
+    /// The server did not run this try, and does not know of an earlier one.
+    Unrun {
+        no: Refused,
+        /// What is told when an earlier try may have run.
+        cause: Cause,
+        /// Where the server's log is now.
+        here: Option<LogPosition>,
+    },
+    /// The command ran, and there is no reply.
+    Ran { cause: Cause },
     /// Worth no other try: somebody else answered.
     Foreign { cause: Cause },
     /// Worth no other try: nobody is there, nor ever was.
@@ -166,6 +179,9 @@ impl Judge {
         if command && head.refused.is_some() {
             return Class::Refused(head.no());
         }
+        if command && let Some(class) = gone(head) {
+            return class;
+        }
         if matches!(status, 429 | 503) {
             let cause = Cause::Busy {
                 status,
@@ -223,6 +239,27 @@ impl Judge {
                 None => Standing::Up,
             },
         }
+    }
+}
+
+/// What a server says of a command whose reply it has not, or no longer.
+fn gone(head: &Head) -> Option<Class> {
+    let unrun = |cause| Class::Unrun {
+        no: head.no(),
+        cause,
+        here: head.log,
+    };
+    if head.says(Code::CallCancelled) {
+        Some(Class::Refused(head.no()))
+    } else if head.says(Code::ReplyForgotten) {
+        let cause = Cause::ReplyForgotten;
+        Some(Class::Ran { cause })
+    } else if head.says(Code::CallForgotten) {
+        Some(unrun(Cause::CallForgotten))
+    } else if head.says(Code::RolledBack) {
+        Some(unrun(Cause::RolledBack))
+    } else {
+        None
     }
 }
 

@@ -1,6 +1,9 @@
 //! An API over a link, and one request of it: what is fixed before the first try.
 
-use std::fmt::{self, Display};
+use std::{
+    fmt::{self, Display},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
@@ -11,9 +14,9 @@ use url::Url;
 
 use crate::{
     auth::Credentials,
-    call::{Call, CommandCall},
-    link::Link,
-    outcome::{Cause, Judge},
+    call::{Call, CommandCall, PendingCall},
+    link::{Known, Link},
+    outcome::{Cause, Evidence, Judge},
     stream::EventStream,
     transport::Outgoing,
 };
@@ -33,6 +36,7 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 pub struct Api {
     link: Link,
     credentials: Credentials,
+    known: Arc<Known>,
     service: &'static Service,
 }
 
@@ -40,6 +44,7 @@ impl Api {
     /// The API of `service` over `link`, for the caller that `credentials` prove.
     pub fn new(link: Link, credentials: Credentials, service: &'static Service) -> Self {
         Self {
+            known: link.known(&credentials),
             link,
             credentials,
             service,
@@ -59,7 +64,17 @@ impl Api {
             path: Vec::new(),
             query: String::new(),
             body: None,
+            about: None,
             fault: None,
+        }
+    }
+
+    /// A request that asks about a command. The path has the parameter `call`.
+    pub(crate) fn about(&self, route: &'static Route, call: &PendingCall) -> Request {
+        let request = self.request(route).path("call", &call.id);
+        Request {
+            about: Some(Box::new(call.clone())),
+            ..request
         }
     }
 }
@@ -76,6 +91,8 @@ pub struct Request {
     path: Vec<(&'static str, String)>,
     query: String,
     body: Option<Bytes>,
+    /// The command that it asks about.
+    about: Option<Box<PendingCall>>,
     /// The first thing that is wrong with it.
     fault: Option<String>,
 }
@@ -154,6 +171,27 @@ impl Request {
 
     pub(crate) fn service(&self) -> &'static Service {
         self.api.service
+    }
+
+    /// What is known of the caller.
+    pub(crate) fn known(&self) -> &Arc<Known> {
+        &self.api.known
+    }
+
+    /// The command that it asks about.
+    pub(crate) fn asks_about(&self) -> Option<&PendingCall> {
+        self.about.as_deref()
+    }
+
+    /// Takes what was seen of a try: it is counted, and what the reply says of the log and of the
+    /// caller is noted. A reply that is not our server's says nothing.
+    pub(crate) fn saw(&self, evidence: &Evidence) {
+        if let Evidence::Head(head) = evidence
+            && let Some(caller) = &head.caller
+        {
+            self.known().saw(caller);
+        }
+        self.link().count_try(evidence);
     }
 
     pub(crate) fn judge(&self) -> Judge {

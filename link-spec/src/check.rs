@@ -5,6 +5,7 @@ mod budgets;
 mod limits;
 mod link;
 mod paths;
+mod reserved;
 mod resume;
 mod routes;
 
@@ -37,6 +38,7 @@ const CHECKS: &[Check] = &[
     routes::only_a_command_has_an_outbox,
     routes::an_outbox_keeps_no_longer_than_all,
     routes::since_is_a_line_so_far,
+    reserved::no_path_is_the_servers_own,
     paths::no_two_are_the_same,
     paths::none_shadows_another,
     paths::a_place_has_one_name,

@@ -97,6 +97,12 @@ rules! {
     ParameterName = "parameter-name",
     /// The name of a parameter stands in its path once.
     ParameterTwice = "parameter-twice",
+    /// The path of a route is none that a server has for itself: `/healthz`, `/readyz`, `/metrics`,
+    /// `/openapi.json`, and `/v1/calls` with what is below it. No method makes it another.
+    ///
+    /// A parameter is no such path: a server looks at its own paths first, so only the one value
+    /// that stands there can never be asked for.
+    ReservedPath = "reserved-path",
     /// A route has a method that its kind may have: a command or signal no `GET`, a stream only
     /// `GET`, a query `GET` or `POST`.
     MethodForKind = "method-for-kind",

@@ -26,7 +26,7 @@ pub use self::{
     build::{Build, Fit},
     call_id::{CallId, InvalidCallId},
     codes::Code,
-    fate::{CallFate, Fate},
+    fate::{CALLS_PATH, CallFate, Fate},
     log_position::{InvalidLogPosition, LogPosition, RunId},
     page::{After, Page},
     problem::Problem,

@@ -19,6 +19,11 @@ impl RunId {
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
+
+    /// The bytes.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
 }
 
 impl fmt::Display for RunId {

@@ -46,8 +46,9 @@ pub use link_runtime as client;
 #[cfg(feature = "client")]
 pub use link_runtime::link;
 pub use link_wire::{
-    After, Attempts, Budget, Build, CallId, Caller, Code, Cursor, Headers, InvalidCallId,
-    InvalidCaller, Kind, Limits, Page, PathValue, Position, Problem, Route, Service, UnixMillis,
+    After, Attempts, Budget, Build, CallFate, CallId, Caller, Code, Cursor, Fate, Headers,
+    InvalidCallId, InvalidCaller, Kind, Limits, LogPosition, Page, PathValue, Position, Problem,
+    Route, RunId, Service, UnixMillis,
 };
 #[cfg(feature = "server")]
 pub use server_runtime as server;

@@ -16,6 +16,7 @@ use riff_link::{
     Caller, Page, UnixMillis,
     server::{Record, State},
 };
+use serde::{Deserialize, Serialize};
 
 pub use self::change::Change;
 
@@ -27,7 +28,7 @@ pub const KEPT: usize = 10_000;
 pub const PAGE: usize = 200;
 
 /// The state of riff.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Board {
     threads: BTreeMap<Thread, Posts>,
     items: BTreeMap<ItemId, Hold>,
@@ -35,7 +36,7 @@ pub struct Board {
 }
 
 /// A thread.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Posts {
     messages: Tail<Message>,
     /// How far each caller has read.
@@ -43,14 +44,14 @@ struct Posts {
 }
 
 /// Who holds an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Hold {
     by: Caller,
     since: UnixMillis,
 }
 
 /// The newest of a sequence that is numbered from 1 without a hole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Tail<T> {
     /// The number of the newest; 0 for none.
     newest: u64,

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Display,
-    io::{self, Write},
+    io::{self, BufWriter, Write},
 };
 
 use serde::Serialize;
@@ -26,6 +26,22 @@ pub fn data(line: impl Display) -> io::Result<()> {
 /// When stdout cannot be written, or the value has no JSON.
 pub fn json(value: &impl Serialize) -> io::Result<()> {
     data(serde_json::to_string(value)?)
+}
+
+/// Many lines of data, in large pieces. What was written before an error is out.
+///
+/// # Errors
+///
+/// That of `write`, or as [`data`].
+pub fn bulk<T, E: From<io::Error>>(
+    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let done = write(&mut out);
+    let flushed = out.flush();
+    let done = done?;
+    flushed?;
+    Ok(done)
 }
 
 /// A line for the person at the terminal. Nothing can be done when it cannot be written.

@@ -3,23 +3,31 @@
 //! | module | what |
 //! |---|---|
 //! | `serve` | opens the log and answers until it is told to stop |
-//! | `stop` | how a command ends when it does not succeed |
-//! | `token` | makes a token for a caller |
+//! | `token` | makes, lists, rotates and revokes tokens |
 //! | `tokens` | the file of tokens, read again when it changes |
-//! | `log` | shows what a log says |
+//! | `log` | shows what a log says, and whether it is whole |
+//! | `calls` | what became of calls |
+//! | `backup` | copies what a directory has, and puts it back |
+//! | `checkpoint` | makes the next start faster |
+//! | `amount` | spans of time and sizes as they are typed |
+//! | `place` | the directory, before anything is done with it |
+//! | `stop` | how a command ends when it does not succeed |
 
+mod amount;
+mod backup;
+mod calls;
+mod checkpoint;
 mod log;
+mod place;
 mod serve;
 mod stop;
 mod token;
 mod tokens;
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use riff_link::Caller;
 
-use self::stop::Stop;
 use crate::output;
 
 /// A small coordination server for people and coding agents.
@@ -32,11 +40,14 @@ use crate::output;
     version,
     after_help = "\
 Examples:
-  riff-server token ann --dir ./riff-data     make a token for ann, and print it
-  riff-server serve --dir ./riff-data         answer on 127.0.0.1:7433
-  riff-server log --dir ./riff-data           show each record of the log
+  riff-server token add ann --dir ./riff-data     make a token for ann, and print it
+  riff-server serve --dir ./riff-data             answer on 127.0.0.1:7433
+  riff-server log show --dir ./riff-data          show each record of the log
 
-Exit codes: 0 ok, 1 failure, 2 usage."
+Data is on stdout, talk on stderr.
+
+Exit codes: 0 ok, 1 failure, 2 usage, 3 refused by the server, 4 outcome unknown (it may have run),
+5 not reachable, 100 a check found something."
 )]
 pub struct Options {
     #[command(subcommand)]
@@ -48,52 +59,68 @@ enum Command {
     /// Answers until SIGTERM or Ctrl-C, then writes what is queued and ends.
     ///
     /// The first line on stdout is `listening on ADDRESS`. A directory serves one process at a
-    /// time. Plain HTTP: put a front end with TLS before it where the network is not yours.
-    Serve {
-        /// The directory of the log and the tokens; made when it is missing.
-        #[arg(long, value_name = "DIR", env = "RIFF_DIR")]
-        dir: PathBuf,
-        /// The address and port; port 0 takes a free one.
-        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7433")]
-        listen: SocketAddr,
-    },
-    /// Makes a new token for a caller and prints it, alone, on stdout.
+    /// time.
+    Serve(serve::Options),
+    /// Makes, lists, rotates and revokes the tokens of callers.
     ///
-    /// The directory keeps only its SHA-256, a line in the file `tokens`. A running server takes it
-    /// at once. Each token of a caller stands for the same caller. To revoke a token, remove its
-    /// line: the next request with it is refused, and streams that are open go on until they end,
-    /// which is within an hour. While the file has a line that is none, the tokens stay as they
+    /// The directory keeps only their SHA-256, a line each in the file `tokens`. A running server
+    /// takes a change at once. While the file has a line that is none, the tokens stay as they
     /// were, and the server says so.
-    Token {
-        /// The name of the caller: 1 to 128 visible ASCII characters.
-        caller: Caller,
-        /// The directory of the server.
-        #[arg(long, value_name = "DIR", env = "RIFF_DIR")]
-        dir: PathBuf,
-    },
-    /// Shows each record of the log, also while the server runs.
-    Log {
-        /// The directory of the server.
-        #[arg(long, value_name = "DIR", env = "RIFF_DIR")]
-        dir: PathBuf,
-        /// One JSON object a record.
-        #[arg(long)]
-        json: bool,
-    },
+    ///
+    /// `riff-server token NAME` is short for `riff-server token add NAME`.
+    Token(token::Options),
+    /// Shows, checks and exports the log.
+    ///
+    /// `riff-server log --dir DIR` is short for `riff-server log show --dir DIR`.
+    Log(log::Options),
+    /// Tells what became of calls.
+    #[command(subcommand)]
+    Calls(calls::Command),
+    /// Makes a checkpoint and prints its position, so that the next start is faster.
+    ///
+    /// No server may run on the directory: one that runs makes a checkpoint on SIGUSR1, and says
+    /// its position on stderr.
+    Checkpoint(checkpoint::Checkpoint),
+    /// Copies log, checkpoints and tokens to another directory, also while the server runs.
+    ///
+    /// The copy has all that was acknowledged before it began, and is checked before the command
+    /// ends.
+    Backup(backup::Backup),
+    /// Puts a backup back into a directory that has no log.
+    ///
+    /// What was acknowledged after the backup is lost. A client that has seen more than the backup
+    /// has is told so, and nothing runs twice.
+    Restore(backup::Restore),
 }
 
 /// Runs `riff-server`.
 pub fn run(options: Options) -> ExitCode {
     let done = match options.command {
-        Command::Serve { dir, listen } => serve::serve(&dir, listen),
-        Command::Token { caller, dir } => token::token(&caller, &dir),
-        Command::Log { dir, json } => log::show(&dir, json),
+        Command::Serve(options) => serve::serve(&options),
+        Command::Token(options) => token::run(options),
+        Command::Log(options) => log::run(options),
+        Command::Calls(command) => calls::run(command),
+        Command::Checkpoint(options) => checkpoint::checkpoint(&options),
+        Command::Backup(options) => backup::backup(&options),
+        Command::Restore(options) => backup::restore(&options),
     };
-    match done {
-        Ok(()) | Err(Stop::Enough) => ExitCode::SUCCESS,
-        Err(Stop::Failed(text)) => {
-            output::talk(format_args!("riff-server: {text}"));
-            ExitCode::FAILURE
-        }
+    let Err(stop) = done else {
+        return ExitCode::SUCCESS;
+    };
+    if let Some(text) = stop.text() {
+        output::talk(format_args!("riff-server: {text}"));
+    }
+    ExitCode::from(stop.code())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_of_each_command_fit_together() {
+        Options::command().debug_assert();
     }
 }

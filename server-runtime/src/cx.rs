@@ -1,4 +1,6 @@
-//! What a handler may know beside the state: who calls, when, and who is here.
+//! What a handler may know beside the state: who calls, when, for how long, and who is here.
+
+use std::time::Duration;
 
 use link_wire::{Caller, UnixMillis};
 
@@ -10,6 +12,7 @@ pub struct Cx<'a> {
     caller: &'a Caller,
     now: UnixMillis,
     presence: &'a Presence,
+    remaining: Option<Duration>,
 }
 
 impl<'a> Cx<'a> {
@@ -18,7 +21,13 @@ impl<'a> Cx<'a> {
             caller,
             now,
             presence,
+            remaining: None,
         }
+    }
+
+    /// The same, and the caller waits for so long.
+    pub(crate) fn within(self, remaining: Option<Duration>) -> Self {
+        Self { remaining, ..self }
     }
 
     /// Who calls, from authentication.
@@ -34,5 +43,14 @@ impl<'a> Cx<'a> {
     /// Who is here, and what they said last: as it was when this handler first asked.
     pub fn presence(&self) -> &'a Presence {
         self.presence
+    }
+
+    /// What was left of the caller's budget when this handler was asked, so that it can be passed
+    /// on. It stays the same while the handler runs.
+    ///
+    /// None when the caller does not say it, and for a command and a stream: what is decided must
+    /// not depend on the patience of one try.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.remaining
     }
 }

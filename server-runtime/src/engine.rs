@@ -7,54 +7,69 @@
 //!                                                        │
 //! caller ◄───────────────── wake ◄───────────────────────┘
 //! query, signal, stream ── read `written`
+//!
+//! checkpoints: a thread of their own reads the log and sums it up again
 //! ```
 //!
-//! The journal is written outside of all locks. Nothing is dropped from the table of calls: it
-//! grows with the log.
+//! The journal is written outside of all locks. The table of calls follows from the log and its
+//! limits alone, so that a start gives the same one.
 
 use std::{
     sync::{Arc, Condvar, Mutex, PoisonError, RwLock, mpsc},
     time::Duration,
 };
 
-use link_wire::{Caller, Route};
+use link_wire::{Caller, Position, Route, RunId};
 use tokio::{sync::watch, time::Instant};
 
-pub use self::open::{OpenError, Opened};
 use self::{
     backlog::{Backlog, Reader},
-    calls::{Call, Known},
-    queue::Queue,
-    shared::{Core, Phase, Shared, WrittenState},
-    stage::{Checked, Halt, Verdict},
+    checkpoint::{Begun, Bound, Desk, End, Maker},
+    shared::{Core, Counts, Phase, Shared, WrittenState},
+    stage::Halt,
+    tail::Tail,
+};
+pub use self::{
+    calls::{CallLimits, CallStats},
+    checkpoint::CheckpointError,
+    open::{EngineOptions, OpenError, Opened},
+    stats::EngineStats,
 };
 use crate::{
-    Cx, Input, Record, State, clock,
-    handler::{CommandFn, Heard, No, Projection},
+    Cx, Record, State, clock,
+    handler::{Heard, No, Projection},
     journal::Journal,
+    log::line::RunRecord,
     presence::{Room, Sent},
 };
 
 pub(crate) mod backlog;
 pub(crate) mod calls;
+mod checkpoint;
+mod command;
 mod decide;
+mod fold;
 mod open;
 mod queue;
-mod replay;
 mod shared;
-pub(crate) mod stage;
+#[doc(hidden)]
+pub mod stage;
+mod stats;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-/// How long the drop of the last handle waits for the writer.
+/// How long the drop of the last handle waits for each thread.
 const DROP_WITHIN: Duration = Duration::from_secs(1);
+/// How long a close waits for the last checkpoint; then it is left out.
+const LAST_WITHIN: Duration = Duration::from_secs(3);
 
 /// The engine over one state and one journal. A clone is another handle of the same engine.
 ///
-/// When the last handle goes, what is queued is written and the journal is closed; that drop
-/// waits for the writer, one second at most.
+/// When the last handle goes, what is queued is written and the journal is closed, without a
+/// checkpoint; that drop waits for the writer and for a checkpoint that is being made, one second
+/// each at most.
 pub struct Engine<S: State> {
     handle: Arc<Handle<S>>,
 }
@@ -81,6 +96,8 @@ struct Handle<S: State> {
     opened: Opened,
     /// Disconnected when the writer has ended.
     writer: Mutex<mpsc::Receiver<()>>,
+    /// Disconnected when the thread of the checkpoints has ended.
+    checkpoints: Mutex<mpsc::Receiver<()>>,
 }
 
 /// The records of one chunk, shared by all who tell them.
@@ -93,37 +110,86 @@ pub(crate) struct Live<C> {
 }
 
 impl<S: State> Engine<S> {
-    /// Reads the log of the journal into `initial` and starts the writer.
-    ///
-    /// Blocks until the whole log is read: call it before the server takes connections.
+    /// [`Engine::open_with`] the default options.
     ///
     /// # Errors
-    /// Whatever makes the log unreadable for this program; then nothing was changed.
+    /// As there.
     pub fn open(journal: impl Journal, initial: S) -> Result<Self, OpenError> {
-        let replayed = replay::replay(Box::new(journal), initial)?;
+        Self::open_with(journal, initial, EngineOptions::default())
+    }
+
+    /// Reads the newest checkpoint of the journal, or `initial` when there is none, and the log
+    /// after it; writes the record with which a run begins; and starts the writer.
+    ///
+    /// Blocks until the log is read: call it before the server takes connections. On return the
+    /// record of the run is durable.
+    ///
+    /// # Errors
+    /// Whatever makes the log unreadable for this program; then nothing was changed. The log may
+    /// also take no record, or a thread cannot be started.
+    pub fn open_with(
+        journal: impl Journal,
+        initial: S,
+        options: EngineOptions,
+    ) -> Result<Self, OpenError> {
+        let journal: Arc<dyn Journal> = Arc::new(journal);
+        let found = journal.found();
+        let mut tail = Tail::acquire(Arc::clone(&journal))?;
+        let last = tail.last();
+        let bound = Bound {
+            tail: last,
+            to: last,
+            goes_on: &|| true,
+        };
+        let Begun { mut sum, from } = checkpoint::sum_up(&*journal, &initial, &options, &bound)?;
+        let (run, run_at) = (random_run()?, tail.next());
+        begin_run(&mut tail, run, found.restored)?;
+        sum.calls.run(run, run_at, found.restored);
+        let calls = sum.calls.stats();
+        let opened = Opened {
+            records: last.0,
+            read: sum.added,
+            calls: calls.kept + calls.thin,
+            checkpoint: from,
+            unknown: sum.unknown,
+            found,
+        };
+        opened.tell();
+        let desk = Arc::new(Desk::new(run_at, from, sum.added_bytes));
+        let maker = Maker {
+            desk: Arc::clone(&desk),
+            journal: Arc::clone(&journal),
+            initial,
+            run: run_at,
+            unknown: sum.first_unknown,
+            options,
+        };
+        let bytes_due = maker.options.checkpoint_every_bytes;
         let shared = Arc::new(Shared {
-            core: Mutex::new(Core {
-                pending: replayed.state.clone(),
-                next: replayed.tail.next(),
-                calls: replayed.calls,
-                queue: Queue::default(),
-            }),
+            core: Mutex::new(Core::new(sum.state.clone(), tail.next(), sum.calls)),
             work: Condvar::new(),
             written: RwLock::new(WrittenState {
-                state: replayed.state,
+                state: sum.state,
                 records: Some(Backlog::new()),
                 broken: false,
             }),
             room: Arc::new(Room::new(Instant::now())),
             phase: watch::Sender::new(Phase::Open),
+            run,
+            desk,
+            counts: Counts::default(),
+            journal: Arc::downgrade(&journal),
         });
-        let writer = writer::start(Arc::clone(&shared), replayed.tail);
-        let writer = Mutex::new(writer.map_err(OpenError::Thread)?);
+        drop(journal);
+        let checkpoints = checkpoint::start(maker).map_err(OpenError::Thread)?;
+        let writer = writer::start(Arc::clone(&shared), tail, bytes_due);
+        let writer = writer.inspect_err(|_| shared.desk.end(End::Now));
         Ok(Self {
             handle: Arc::new(Handle {
                 shared,
-                opened: replayed.opened,
-                writer,
+                opened,
+                writer: Mutex::new(writer.map_err(OpenError::Thread)?),
+                checkpoints: Mutex::new(checkpoints),
             }),
         })
     }
@@ -133,14 +199,17 @@ impl<S: State> Engine<S> {
         &self.handle.opened
     }
 
-    /// Writes what is queued, closes the journal, and takes no command any more; each handle of
-    /// the engine then says so. Returns at once when that was done before.
+    /// Writes what is queued, makes a last checkpoint, closes the journal, and takes no command
+    /// any more; each handle of the engine then says so. A checkpoint that takes longer than
+    /// three seconds is left out. Returns at once when that was done before.
     ///
     /// # Errors
-    /// [`EngineFailed`] when the engine had failed, or fails at this.
+    /// [`EngineFailed`] when the engine had failed, or fails at this. That no checkpoint could be
+    /// made stands in the program's log only: the log is whole without it.
     ///
     /// # Cancel safety
-    /// The closing goes on when the future is dropped.
+    /// The writing goes on when the future is dropped; the journal is then closed when the last
+    /// handle goes.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -149,15 +218,38 @@ impl<S: State> Engine<S> {
         // A handler that hangs holds the lock that this takes: that must not hold up the caller.
         drop(tokio::task::spawn_blocking(move || shared.begin_close()));
         let mut phase = self.phase();
-        let ended = phase
-            .wait_for(|phase| matches!(phase, Phase::Closed | Phase::Failed(_)))
-            .await;
-        match ended.as_deref() {
-            Ok(Phase::Failed(why)) => Err(EngineFailed {
+        let ended = phase.wait_for(|phase| matches!(phase, Phase::Closed | Phase::Failed(_)));
+        let ended = ended.await.map(|phase| phase.clone());
+        if let Ok(Phase::Failed(why)) = ended {
+            return Err(EngineFailed {
                 why: why.as_ref().into(),
-            }),
-            _ => Ok(()),
+            });
         }
+        let desk = &self.handle.shared.desk;
+        desk.end(End::Last);
+        if tokio::time::timeout(LAST_WITHIN, desk.ended())
+            .await
+            .is_err()
+        {
+            desk.end(End::Now);
+            tracing::warn!("the last checkpoint takes too long and is left out");
+        }
+        Ok(())
+    }
+
+    /// Makes a checkpoint of all that is written now, and gives the position at which it stands.
+    /// On return it is durable. When nothing was written since the newest one, that one is given.
+    ///
+    /// Commands go on meanwhile.
+    ///
+    /// # Errors
+    /// [`CheckpointError`]; the log and the older checkpoints are as they were.
+    ///
+    /// # Cancel safety
+    /// The checkpoint is made also when the future is dropped.
+    pub async fn checkpoint(&self) -> Result<Position, CheckpointError> {
+        let told = self.handle.shared.desk.ask().await;
+        told.unwrap_or(Err(CheckpointError::Stopped))
     }
 
     /// The phase now, and each later one.
@@ -174,69 +266,6 @@ impl<S: State> Engine<S> {
     pub(crate) fn touch(&self, caller: &Caller) {
         let room = &self.handle.shared.room;
         room.touch(caller, clock::now(), Instant::now());
-    }
-
-    /// What is known of a call ID, before anything else of the request is looked at.
-    pub(crate) fn look(&self, call: &Call) -> Result<Option<Known>, Halt> {
-        let core = self.handle.shared.core();
-        match *self.handle.shared.phase.borrow() {
-            Phase::Failed(_) => Err(Halt::Unavailable),
-            Phase::Open | Phase::Closing | Phase::Closed => Ok(core.calls.look(call)),
-        }
-    }
-
-    /// Decides a command and queues it.
-    ///
-    /// Does not wait for the write, and does not give up its place when the caller goes away.
-    pub(crate) fn command(
-        &self,
-        route: &'static Route,
-        run: CommandFn<S>,
-        call: Call,
-        input: &Input<'_>,
-    ) -> Result<Known, Halt> {
-        let shared = &self.handle.shared;
-        let mut core = shared.core();
-        if !self.is_open() {
-            return Err(Halt::Unavailable);
-        }
-        if let Some(known) = core.calls.look(&call) {
-            return Ok(known);
-        }
-        if core.queue.is_full() {
-            return Err(Halt::Busy);
-        }
-        let now = clock::now();
-        let decided = {
-            let presence = shared.presence();
-            let cx = Cx::new(&call.caller, now, &presence);
-            decide::decide(route, run, &core.pending, &cx, input)
-        };
-        let verdict = match decided {
-            Ok(decision) => Verdict::Accepted(decision),
-            Err(No::Refused(refusal)) => Verdict::Refused(refusal.into()),
-            Err(No::BadInput(detail)) => return Err(Halt::BadInput(detail)),
-            Err(No::Failed(what)) => return Err(Halt::failed(route, &what)),
-        };
-        let checked = Checked {
-            call,
-            command: route.name,
-            at: now,
-            verdict,
-        };
-        if checked.is_too_large() {
-            return Err(Halt::failed(
-                route,
-                "its records and reply are more than a chunk takes",
-            ));
-        }
-        let queued = core.enqueue(checked).map_err(|why| {
-            shared.fail(&mut core, &why);
-            Halt::Unavailable
-        })?;
-        drop(core);
-        shared.work.notify_one();
-        Ok(Known::Pending(queued))
     }
 
     /// Asks a handler that only reads. It sees what is written.
@@ -292,12 +321,41 @@ pub struct EngineFailed {
 impl<S: State> Drop for Handle<S> {
     fn drop(&mut self) {
         self.shared.begin_close();
-        let writer = self
-            .writer
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        if writer.recv_timeout(DROP_WITHIN) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if is_late(&mut self.writer) {
             tracing::warn!("the writer goes on after its engine: the journal takes long");
         }
+        self.shared.desk.end(End::Now);
+        if is_late(&mut self.checkpoints) {
+            tracing::warn!("a checkpoint goes on after its engine: the journal takes long");
+        }
     }
+}
+
+fn is_late(ended: &mut Mutex<mpsc::Receiver<()>>) -> bool {
+    let ended = ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+    ended.recv_timeout(DROP_WITHIN) == Err(mpsc::RecvTimeoutError::Timeout)
+}
+
+fn random_run() -> Result<RunId, OpenError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|why| OpenError::Random(why.to_string()))?;
+    Ok(RunId::from_bytes(bytes))
+}
+
+/// Writes the record with which a run begins.
+fn begin_run(tail: &mut Tail, run: RunId, restored: bool) -> Result<(), OpenError> {
+    let record = RunRecord {
+        position: tail.next(),
+        at: clock::now(),
+        run,
+        restored,
+    };
+    let json = serde_json::to_vec(&record).map_err(|error| OpenError::Record {
+        position: record.position,
+        what: error.to_string(),
+    });
+    let mut json = json?;
+    json.push(b'\n');
+    tail.append(1, &json)?;
+    Ok(())
 }

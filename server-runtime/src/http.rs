@@ -3,14 +3,20 @@
 use std::{fmt, future::Future, sync::Arc};
 
 use axum::{Router, extract::Request};
-use link_wire::{Caller, Service};
+use link_wire::Service;
 use tokio::{net::TcpListener, sync::watch};
 
-use self::{reply::Names, routes::Routes};
+use self::{metrics::Metrics, rate::Rate, reply::Names, routes::Routes, who::Ask};
 use crate::{Authenticate, Engine, EngineFailed, Handler, State};
 
+mod call;
 mod limits;
+mod metrics;
+mod numbers;
+mod openapi;
 mod order;
+mod own;
+mod rate;
 mod reply;
 mod routes;
 mod serve;
@@ -18,6 +24,8 @@ mod socket;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod trace;
+mod who;
 
 /// The most bytes that a request's body may have, unless the server says otherwise: 1 MiB.
 pub const MOST_BODY_BYTES: usize = 1024 * 1024;
@@ -34,15 +42,19 @@ pub const MOST_CONNECTIONS: usize = 1024;
 ///
 /// | stage | its no |
 /// |---|---|
+/// | `/healthz`, `/readyz` are answered | |
 /// | the server takes calls | 503 `unavailable` |
 /// | body and head are not too large, and arrive | 413 `too_large`, 400 `bad_request`, 503 `busy` |
-/// | a bearer token names the caller | 401 `unauthenticated`, 500 `failed`; from here on the reply names the caller |
-/// | the call ID, if there is one and the method is not GET or HEAD | a known one gets its kept reply; 422 `call_reused` |
+/// | it is found out who calls | 401 `unauthenticated`, 503 `busy`, 500 `failed`; from here on the reply names the caller and the position of the log |
+/// | the caller is the one that the request names, if it names one | 403 `other_caller` |
+/// | the call ID, if there is one and the method is not GET or HEAD | a known one gets its kept reply; 422 `call_reused`, 410 `reply_forgotten`, 410 `call_cancelled` |
 /// | the build, if the client says one | 412 `other_build` |
+/// | the rate of the caller, if there is one | 429 `too_fast` |
 /// | path, then method | 404 `no_route`, 405 `other_method` |
-/// | path values, query, body; a command has no `idempotency-key` in the place of a call ID | 400 `bad_request` |
+/// | for a command: its ID is surely new | 410 `call_forgotten`, 410 `rolled_back`, 429 `too_many_keys` |
+/// | path values, query, body | 400 `bad_request` |
 /// | the handler | its refusal; 500 `failed` |
-/// | for a command: the write | 503 `busy` after 10 s, with `retry-after: 1`: it may still run |
+/// | for a command: the write | 503 `busy`: without room it did not run; after 10 s it may still run |
 ///
 /// A command without a call ID gets one that the server makes, and that the reply gives back: it
 /// runs once for that request, and a second request is a second command. So `curl` works, and is
@@ -65,7 +77,12 @@ struct Inner<S: State> {
     names: Names,
     routes: Routes<S>,
     engine: Engine<S>,
-    authenticate: Box<dyn Authenticate>,
+    ask: Ask,
+    /// None: callers may send as many as they like.
+    rate: Option<Rate>,
+    metrics: Arc<Metrics>,
+    public_metrics: bool,
+    public_openapi: bool,
     most_body_bytes: usize,
     most_connections: usize,
     /// What is wrong with the table; then nothing is served.
@@ -78,14 +95,6 @@ struct Inner<S: State> {
 async fn stops(draining: &mut watch::Receiver<bool>) {
     // An error means that the sender went, and with it the server.
     let _ = draining.wait_for(|draining| *draining).await;
-}
-
-struct Nobody;
-
-impl Authenticate for Nobody {
-    fn caller(&self, _token: &str) -> Option<Caller> {
-        None
-    }
 }
 
 /// Why a server ended other than by being told to.
@@ -123,7 +132,11 @@ impl<S: State> Server<S> {
             names: names.unwrap_or_default(),
             routes: routes.unwrap_or_default(),
             engine,
-            authenticate: Box::new(Nobody),
+            ask: Ask::nobody(),
+            rate: None,
+            metrics: Arc::new(Metrics::new(service)),
+            public_metrics: false,
+            public_openapi: false,
             most_body_bytes: MOST_BODY_BYTES,
             most_connections: serve::most_connections(),
             fault,
@@ -135,7 +148,39 @@ impl<S: State> Server<S> {
     /// Sets who finds out who calls.
     #[must_use]
     pub fn authenticate(mut self, authenticate: impl Authenticate) -> Self {
-        self.inner.authenticate = Box::new(authenticate);
+        self.inner.ask = Ask::Now(Box::new(authenticate));
+        self
+    }
+
+    /// Sets who finds out who calls, where that may wait: each look-up runs on a thread of its own,
+    /// 64 at a time, and one that takes more than five seconds is answered by 503 `busy`.
+    #[must_use]
+    pub fn authenticate_blocking(mut self, authenticate: impl Authenticate) -> Self {
+        self.inner.ask = Ask::blocking(authenticate);
+        self
+    }
+
+    /// Lets each caller send so many requests a second, and so many at once after a silence; at
+    /// least one of both. One too many is answered by 429 `too_fast` with `retry-after`. A retry of
+    /// a call that is known is not one of them. Without this there is no such limit.
+    #[must_use]
+    pub fn rate(mut self, per_second: u32, burst: u32) -> Self {
+        self.inner.rate = Some(Rate::new(per_second, burst));
+        self
+    }
+
+    /// Whether `/metrics` answers whoever asks. False unless it is set: it then needs a caller.
+    #[must_use]
+    pub fn public_metrics(mut self, public: bool) -> Self {
+        self.inner.public_metrics = public;
+        self
+    }
+
+    /// Whether `/openapi.json` answers whoever asks. False unless it is set: it then needs a
+    /// caller.
+    #[must_use]
+    pub fn public_openapi(mut self, public: bool) -> Self {
+        self.inner.public_openapi = public;
         self
     }
 

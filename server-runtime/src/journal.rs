@@ -2,14 +2,29 @@
 //!
 //! A chunk is one group commit: whole records, encoded once, durable together or not at all. The
 //! trait names no file, so that a replicated journal can stand behind it.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`mod@file`] | the log in a directory, and what a person does with its files |
+//! | [`memory`] | the log in memory, for tests |
+//! | `conformance` | one suite over every journal; feature `conformance` |
+
+use std::{ops::ControlFlow, time::Duration};
 
 use link_wire::Position;
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+mod error;
 pub mod file;
 pub(crate) mod frame;
 pub mod memory;
 
-pub use self::{file::FileJournal, memory::MemoryJournal};
+pub use self::{
+    error::{AppendError, JournalError},
+    file::FileJournal,
+    memory::MemoryJournal,
+};
 
 /// The most bytes that a chunk may have: 64 MiB.
 pub const MOST_CHUNK_BYTES: usize = frame::MOST_PAYLOAD;
@@ -25,21 +40,55 @@ pub struct Chunk<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A log that only grows, and that has one writer.
+impl Chunk<'_> {
+    /// The position of the record after its last one.
+    pub const fn end(&self) -> Position {
+        Position(self.first.0 + self.records as u64)
+    }
+}
+
+/// A right to write: of two, the higher one. The lower one is fenced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Epoch(pub u64);
+
+/// The sole right to write a journal, as [`Journal::acquire`] gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writer {
+    /// Its epoch: higher than any before.
+    pub epoch: Epoch,
+    /// The position of the last record of the log; 0 when there is none.
+    pub tail: Position,
+}
+
+/// What became of an append whose outcome was not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resolved {
+    /// The chunk is in the log, and durable.
+    Appended,
+    /// The chunk is not in the log, and never will be unless it is appended again.
+    Absent,
+}
+
+/// A log that only grows at its end, that has one writer, and that can be cut at its beginning.
 ///
-/// A journal that was opened holds the sole right to write, until it is dropped.
-pub trait Journal: Send + 'static {
+/// All methods may be called from several threads at once; they block. Dropping the last handle
+/// closes the journal.
+pub trait Journal: Send + Sync + 'static {
     /// What the opening found and repaired.
     fn found(&self) -> Found;
 
-    /// Gives each chunk, the oldest first, until `visit` says stop.
+    /// Takes the sole right to write. Whoever had it before is fenced: its appends fail from now
+    /// on, also those that are on their way.
     ///
     /// # Errors
-    /// [`JournalError::Damaged`] at the first chunk that is not whole; those before it were given.
-    fn replay(
-        &mut self,
-        visit: &mut dyn FnMut(Chunk<'_>) -> std::ops::ControlFlow<()>,
-    ) -> Result<(), JournalError>;
+    /// When the right cannot be had.
+    fn acquire(&self) -> Result<Writer, JournalError>;
+
+    /// Tells that the writer lives. A journal whose right to write has no end does nothing.
+    ///
+    /// # Errors
+    /// [`AppendError::Fenced`] when there is a later writer.
+    fn renew(&self, writer: &Writer) -> Result<(), AppendError>;
 
     /// Appends a chunk. When it returns, the chunk is durable.
     ///
@@ -47,9 +96,100 @@ pub trait Journal: Send + 'static {
     /// stands elsewhere appends nothing.
     ///
     /// # Errors
-    /// After [`AppendError::Failed`] nothing can be appended any more, and whether this chunk is
-    /// in the log shows at the next opening only.
-    fn append(&mut self, chunk: Chunk<'_>) -> Result<(), AppendError>;
+    /// | error | the chunk | what may follow |
+    /// |---|---|---|
+    /// | `Fenced`, `WrongPosition`, `TooLarge` | is not in the log | nothing by this writer; after `TooLarge`, other chunks |
+    /// | `Full` | is not in the log | the same chunk, or another one |
+    /// | `Unknown` | may be in the log | [`Journal::resolve`], and nothing else |
+    /// | `Failed` | may be in the log | nothing; it shows at the next opening |
+    fn append(&self, epoch: Epoch, chunk: Chunk<'_>) -> Result<(), AppendError>;
+
+    /// Says what became of a chunk whose append was [`AppendError::Unknown`]. After
+    /// [`Resolved::Absent`] it can be appended again; after [`Resolved::Appended`] it is durable.
+    ///
+    /// # Errors
+    /// [`AppendError::Unknown`] when that cannot be known yet: ask again later. Else as
+    /// [`Journal::append`]; of another error this chunk's writer learns nothing.
+    fn resolve(&self, epoch: Epoch, chunk: Chunk<'_>) -> Result<Resolved, AppendError>;
+
+    /// Gives each chunk from the one that holds `from`, the oldest first, until `visit` says
+    /// stop. 0 is before the first record.
+    ///
+    /// What is not durable is not given. What is appended meanwhile may be.
+    ///
+    /// # Errors
+    /// - [`JournalError::Pruned`] when the log begins later than `from`. Where the log begins
+    ///   later than at 1, 0 is before its beginning too.
+    /// - [`JournalError::Damaged`] at the first chunk that is not whole; those before it were
+    ///   given.
+    fn read(
+        &self,
+        from: Position,
+        visit: &mut dyn FnMut(Chunk<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError>;
+
+    /// Waits until there is a record at `from` or after it, or until the time is over. True: there
+    /// may be one. It is a hint.
+    ///
+    /// # Errors
+    /// When the journal can never tell.
+    fn follow(&self, from: Position, within: Duration) -> Result<bool, JournalError>;
+
+    /// The position of the oldest record that is still there; 1 for an empty log.
+    fn first(&self) -> Position;
+
+    /// Puts a checkpoint: it is there and durable as a whole, or not at all. One that is there for
+    /// this position is replaced.
+    ///
+    /// # Errors
+    /// When it is not durable. The log, and older checkpoints, are unharmed.
+    fn put_checkpoint(&self, at: Position, bytes: &[u8]) -> Result<(), JournalError>;
+
+    /// The positions of all checkpoints, the newest first. Damaged ones are among them.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    fn checkpoints(&self) -> Result<Vec<Position>, JournalError>;
+
+    /// The bytes of a checkpoint, as they were put.
+    ///
+    /// # Errors
+    /// [`JournalError::Damaged`] when they are others, [`JournalError::NoCheckpoint`] when there is
+    /// none for this position.
+    fn checkpoint(&self, at: Position) -> Result<Vec<u8>, JournalError>;
+
+    /// Removes a checkpoint. It is durably gone on return. One that is not there will do.
+    ///
+    /// # Errors
+    /// When it may still be there.
+    fn remove_checkpoint(&self, at: Position) -> Result<(), JournalError>;
+
+    /// Drops the beginning of the log, as far as the journal's way to keep it allows. The chunk
+    /// that holds `at` stays, and all after it.
+    ///
+    /// # Errors
+    /// [`JournalError::NoCheckpoint`] when no checkpoint at `at` or later would stand for what is
+    /// dropped: then nothing is.
+    fn truncate_before(&self, at: Position) -> Result<(), JournalError>;
+
+    /// How large the log is, and what was done since the opening.
+    fn stats(&self) -> JournalStats;
+}
+
+/// How large a log is, and what its journal did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalStats {
+    /// The bytes that the log takes, frames and headers; checkpoints aside.
+    pub bytes: u64,
+    /// The parts that the log is kept in, each of which can be dropped.
+    pub segments: u64,
+    /// Chunks that were appended since the opening.
+    pub appends: u64,
+    /// The bytes of these chunks.
+    pub appended_bytes: u64,
+    /// Syncs that were asked of the system since the opening.
+    pub syncs: u64,
 }
 
 /// What the opening of a journal found.
@@ -57,6 +197,8 @@ pub trait Journal: Send + 'static {
 pub struct Found {
     /// What was cut away at the end: writes that were never acknowledged, torn by a crash.
     pub cut: Vec<Cut>,
+    /// The log was put here from a backup, and nothing was appended since.
+    pub restored: bool,
 }
 
 /// A torn end that was cut away.
@@ -68,85 +210,4 @@ pub struct Cut {
     pub bytes: u64,
     /// What was wrong with it.
     pub what: &'static str,
-}
-
-/// Why a chunk was not appended.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AppendError {
-    /// The log does not stand where the writer thinks: there is another writer.
-    #[error("the log stands at {stands}, the chunk begins at {given}: there is another writer")]
-    WrongPosition {
-        /// The position of the next record of the log.
-        stands: Position,
-        /// That of the chunk's first record.
-        given: Position,
-    },
-    /// The chunk is larger than [`MOST_CHUNK_BYTES`]. Nothing was appended.
-    #[error("a chunk of {bytes} bytes is more than a journal takes ({MOST_CHUNK_BYTES})")]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-    },
-    /// The journal failed, now or before, and takes nothing any more.
-    #[error("the journal failed")]
-    Failed(#[source] JournalError),
-}
-
-/// Why a journal cannot be opened, read or written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JournalError {
-    /// Another process, or another part of this one, has it open.
-    #[error("{place} is in use by {holder}: two servers cannot write one log; stop the other one")]
-    Locked {
-        /// The directory.
-        place: String,
-        /// Who has it, as far as it is known.
-        holder: String,
-    },
-    /// There is something else where a log should be.
-    #[error("{place} is no log of ours ({what}): move it away, or choose another directory")]
-    NotOurs {
-        /// The file.
-        place: String,
-        /// What it is instead.
-        what: String,
-    },
-    /// A log in a format that this program does not know.
-    #[error(
-        "{place} has version {version} of the log format, this program knows {}: start the version \
-         that wrote it, or a newer one",
-        file::VERSION
-    )]
-    OtherVersion {
-        /// The file.
-        place: String,
-        /// Its version.
-        version: u16,
-    },
-    /// The log is damaged where it was whole once. Nothing was changed.
-    #[error(
-        "the log is damaged at {place}: {what}; nothing was changed; restore the directory from a \
-         backup: the records before this place can still be read"
-    )]
-    Damaged {
-        /// The file and the offset.
-        place: String,
-        /// What is wrong.
-        what: String,
-    },
-    /// The machine failed.
-    #[error("{doing} {place} failed")]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// The file or directory.
-        place: String,
-        /// What the machine says.
-        source: std::io::Error,
-    },
-    /// An append or a sync failed before: what is durable is not known until the next opening.
-    #[error("an earlier write failed, and the journal takes nothing any more")]
-    Stopped,
 }

@@ -20,9 +20,13 @@
 //! Only `http` names axum, hyper and http types; only `journal` names the file system; only
 //! `clock` reads the time of day.
 //!
-//! Every call is remembered for ever: the table of calls and the log only grow.
+//! Calls are remembered within limits, and what was forgotten never runs again; the log grows,
+//! unless an option says that what checkpoints cover is dropped.
 
 pub mod auth;
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod bench;
 mod clock;
 pub mod cx;
 pub mod engine;
@@ -37,7 +41,10 @@ pub mod state;
 pub use self::{
     auth::{Authenticate, Tokens},
     cx::Cx,
-    engine::{Engine, EngineFailed, OpenError, Opened},
+    engine::{
+        CallLimits, CallStats, CheckpointError, Engine, EngineFailed, EngineOptions, EngineStats,
+        OpenError, Opened,
+    },
     handler::{
         Decision, Handler, Heard, Input, No, Projection, Reply, decision, heard, projection, reply,
     },
@@ -47,3 +54,7 @@ pub use self::{
     refusal::{Refusal, RefusalKind},
     state::{Accepted, Events, Record, State},
 };
+
+/// The stages of a command, for the proof that a reply is made of nothing but a written one.
+#[doc(hidden)]
+pub use self::engine::stage;

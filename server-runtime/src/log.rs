@@ -17,20 +17,34 @@
 //! | `command` | the name of the route |
 //! | `fingerprint` | of method, path and body: 32 hex digits |
 //! | `attempt` | the number of the try that was decided; 1 when missing |
+//! | `ack` | on the first record of a call: calls whose replies had arrived at their caller |
+//! | `foreign` | `true` when the call came with an `Idempotency-Key` |
 //! | `change` | what changed; missing when nothing did |
-//! | `outcome` | on the last record of a call: `{"reply":…}` or `{"refused":{"status","code","detail"}}` |
+//! | `outcome` | on the last record of a call: `{"reply":…}`, `{"refused":{"status","code","detail"}}` or `"cancelled"` |
+//!
+//! A writer begins with a record of its own, the first one of its run:
+//!
+//! ```json
+//! {"position":2,"at":1796083200000,"run":"AAAAAAAAAAAAAAAAAAAAAA","restored":true}
+//! ```
+//!
+//! | field | |
+//! |---|---|
+//! | `run` | the name of the run: 22 characters of base64url |
+//! | `restored` | `true` when the log had been put back from a backup |
 //!
 //! The records of a call stand together, in one chunk. Names are never reused; a field that is
-//! not known is passed over.
+//! not known is passed over. A record with neither `call` nor `run` is of a kind that a newer
+//! program wrote: it is kept and passed over.
 
 use std::{collections::VecDeque, path::Path};
 
-use link_wire::{CallId, Caller, Position, UnixMillis};
+use link_wire::{CallId, Caller, Position, RunId, UnixMillis};
 use serde_json::Value;
 
 pub(crate) mod line;
 
-use self::line::{Line, Outcome};
+use self::line::{CallLine, Entry, Line, Outcome};
 use crate::{
     journal::{JournalError, file::reader::Reader},
     refusal::KeptRefusal,
@@ -41,11 +55,45 @@ use crate::{
 pub struct Logged {
     /// Its place, from 1.
     pub position: Position,
-    /// When it was decided.
+    /// When it was made, by the server's clock.
     pub at: UnixMillis,
+    /// What it says.
+    pub entry: LoggedEntry,
+}
+
+impl Logged {
+    /// The call that it is of, if it is of one.
+    pub fn call(&self) -> Option<&LoggedCall> {
+        match &self.entry {
+            LoggedEntry::Call(call) => Some(call),
+            LoggedEntry::Run(_) | LoggedEntry::Unknown(_) => None,
+        }
+    }
+
+    /// What changed, if anything did.
+    pub fn change(&self) -> Option<&Value> {
+        self.call()?.change.as_ref()
+    }
+}
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum LoggedEntry {
+    /// What a call did, or how it ended.
+    Call(LoggedCall),
+    /// A writer begins.
+    Run(LoggedRun),
+    /// Something that a newer program wrote: all of its JSON.
+    Unknown(Value),
+}
+
+/// A record of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoggedCall {
     /// Who sent the command.
     pub by: Caller,
-    /// The name of the command's route.
+    /// The name of the command's route; `settle` for a call that was cancelled.
     pub command: String,
     /// The call ID.
     pub call: CallId,
@@ -53,19 +101,35 @@ pub struct Logged {
     pub fingerprint: String,
     /// The number of the try that was decided.
     pub attempt: u32,
+    /// Calls of the same caller whose replies had arrived.
+    pub ack: Vec<CallId>,
+    /// Whether the call came with an `Idempotency-Key`.
+    pub foreign: bool,
     /// What changed, if anything did.
     pub change: Option<Value>,
     /// How the call ended; on its last record only.
     pub outcome: Option<LoggedOutcome>,
 }
 
+/// The record with which a writer begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedRun {
+    /// Its name.
+    pub run: RunId,
+    /// Whether the log had been put back from a backup.
+    pub restored: bool,
+}
+
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum LoggedOutcome {
     /// It ran, and this is its reply.
     Reply(Value),
     /// It was refused.
     Refused(KeptRefusal),
+    /// It was settled before it arrived, and never runs.
+    Cancelled,
 }
 
 /// Why a log cannot be read further.
@@ -88,6 +152,7 @@ pub enum LogError {
 #[derive(Debug)]
 pub struct Log {
     reader: Option<Reader>,
+    from: Position,
     ready: VecDeque<Result<Logged, LogError>>,
 }
 
@@ -99,8 +164,24 @@ pub struct Log {
 /// # Errors
 /// [`LogError::Journal`] when there is no such directory, or its beginning is missing.
 pub fn read(dir: impl AsRef<Path>) -> Result<Log, LogError> {
+    read_from(dir, Position(1))
+}
+
+/// As [`read`], from the record at a position. What is before it is passed over, most of it
+/// unread. Where the log begins later, from its first record that is still there.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(dir: impl AsRef<Path>, from: Position) -> Result<Log, LogError> {
+    let dir = dir.as_ref();
+    let reader = if from <= Position(1) {
+        Reader::open(dir)?
+    } else {
+        Reader::open_at(dir, from)?
+    };
     Ok(Log {
-        reader: Some(Reader::open(dir.as_ref())?),
+        reader: Some(reader),
+        from,
         ready: VecDeque::new(),
     })
 }
@@ -118,12 +199,15 @@ impl Iterator for Log {
                 return Some(ready);
             }
             match self.reader.as_mut()?.next() {
+                Ok(Some(chunk)) if chunk.end() <= self.from => {}
                 Ok(Some(chunk)) => {
                     let mut position = chunk.first;
                     for line in line::read(chunk.bytes) {
-                        let logged = line.and_then(|line| logged(&line));
+                        let logged = line.and_then(logged);
                         let failed = |source| LogError::Record { position, source };
-                        self.ready.push_back(logged.map_err(failed));
+                        if position >= self.from || logged.is_err() {
+                            self.ready.push_back(logged.map_err(failed));
+                        }
                         position = position.next();
                     }
                 }
@@ -134,26 +218,36 @@ impl Iterator for Log {
     }
 }
 
-fn logged(line: &Line<'_>) -> Result<Logged, serde_json::Error> {
-    let change = line
-        .change
-        .map(|raw| serde_json::from_str(raw.get()))
-        .transpose()?;
-    let outcome = match &line.outcome {
-        None => None,
-        Some(Outcome::Reply(reply)) => {
-            Some(LoggedOutcome::Reply(serde_json::from_str(reply.json())?))
-        }
-        Some(Outcome::Refused(refusal)) => Some(LoggedOutcome::Refused(refusal.clone())),
+fn logged(line: Line<'_>) -> Result<Logged, serde_json::Error> {
+    let entry = match line.entry {
+        Entry::Call(call) => LoggedEntry::Call(logged_call(call)?),
+        Entry::Run { run, restored } => LoggedEntry::Run(LoggedRun { run, restored }),
+        Entry::Unknown(json) => LoggedEntry::Unknown(serde_json::from_str(json)?),
     };
     Ok(Logged {
         position: line.position,
         at: line.at,
-        by: line.by.clone(),
-        command: line.command.clone().into_owned(),
-        call: line.call.clone(),
-        fingerprint: line.fingerprint.to_string(),
-        attempt: line.attempt,
+        entry,
+    })
+}
+
+fn logged_call(call: CallLine<'_>) -> Result<LoggedCall, serde_json::Error> {
+    let value = |raw: &str| serde_json::from_str::<Value>(raw);
+    let change = call.change.map(value).transpose()?;
+    let outcome = match call.outcome {
+        None => None,
+        Some(Outcome::Reply(reply)) => Some(LoggedOutcome::Reply(value(reply.json())?)),
+        Some(Outcome::Refused(refusal)) => Some(LoggedOutcome::Refused(refusal)),
+        Some(Outcome::Cancelled) => Some(LoggedOutcome::Cancelled),
+    };
+    Ok(LoggedCall {
+        by: call.by,
+        command: call.command.into_owned(),
+        call: call.call,
+        fingerprint: call.fingerprint.to_string(),
+        attempt: call.attempt,
+        ack: call.ack,
+        foreign: call.foreign,
         change,
         outcome,
     })

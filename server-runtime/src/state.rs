@@ -8,12 +8,16 @@ use serde::{Serialize, de::DeserializeOwned};
 /// The state of an application: what its records add up to.
 ///
 /// The engine holds it twice: once with all that is decided (against which commands are decided)
-/// and once with all that is written (which queries, signals and streams read).
+/// and once with all that is written (which queries, signals and streams read). A checkpoint holds
+/// its JSON, so it must read back as it was: a start from a checkpoint must give the same state as
+/// one from the whole log. A checkpoint whose state does not read back is passed over, so a new
+/// version may change the shape of its state as it likes, as long as the log is whole.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the state of a server",
-    note = "implement `State`: name the `Change` type and store it in `apply`"
+    note = "implement `State`: name the `Change` type and store it in `apply`",
+    note = "a state is `Clone`, and its JSON stands in checkpoints: derive `Serialize` and `Deserialize`"
 )]
-pub trait State: Clone + Send + Sync + 'static {
+pub trait State: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {
     /// One durable change. Its JSON stands in the log for ever: names are never reused, and new
     /// fields have defaults.
     type Change: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;

@@ -5,7 +5,7 @@
 
 use std::{path::PathBuf, process::Command};
 
-use crate::{Stop, clock::Stopwatch, layers, say, shell, tools, tutorial};
+use crate::{Stop, clock::Stopwatch, layers, promises, say, shell, tools, tutorial};
 
 /// One step of the gate.
 struct Step {
@@ -35,6 +35,11 @@ const STEPS: &[Step] = &[
         name: "layers",
         about: "nobody imports whom they may not",
         run: |_| layers::run(),
+    },
+    Step {
+        name: "promises",
+        about: "each promise in the documentation names tests that exist",
+        run: |_| promises::run(),
     },
     Step {
         name: "generated",
@@ -80,6 +85,11 @@ const STEPS: &[Step] = &[
         name: "demo",
         about: "the demo loses nothing and runs nothing twice",
         run: demo,
+    },
+    Step {
+        name: "crash",
+        about: "a server that is killed at random moments keeps what it said",
+        run: crash,
     },
 ];
 
@@ -256,6 +266,16 @@ fn demo(gate: &Gate) -> Result<(), Stop> {
     build(gate)?;
     let mut demo = Command::new(shell::built("demo"));
     shell::run(demo.arg("--json").current_dir(shell::root()))
+}
+
+fn crash(gate: &Gate) -> Result<(), Stop> {
+    build(gate)?;
+    let mut crash = Command::new(shell::built("crash"));
+    shell::run(
+        crash
+            .args(["--kills", "40", "--json"])
+            .current_dir(shell::root()),
+    )
 }
 
 #[cfg(test)]

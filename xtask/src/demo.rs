@@ -21,12 +21,12 @@ pub(crate) fn run(words: &[String]) -> Result<(), Stop> {
 /// The demo gets the terminal, the signals and the exit code as if it had been called itself.
 /// Comes back only when it cannot be run.
 #[cfg(unix)]
-fn become_program(command: &mut Command) -> std::io::Error {
+pub(crate) fn become_program(command: &mut Command) -> std::io::Error {
     std::os::unix::process::CommandExt::exec(command)
 }
 
 #[cfg(not(unix))]
-fn become_program(command: &mut Command) -> std::io::Error {
+pub(crate) fn become_program(command: &mut Command) -> std::io::Error {
     match command.status() {
         Ok(ended) => std::process::exit(ended.code().unwrap_or(1)),
         Err(why) => why,

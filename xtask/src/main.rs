@@ -2,8 +2,10 @@
 
 mod ci;
 mod clock;
+mod crash;
 mod demo;
 mod layers;
+mod promises;
 mod say;
 mod shell;
 mod tools;
@@ -18,13 +20,14 @@ usage: cargo xtask <chore>
 
   ci [--keep-going] [STEP…]  the gate, or these steps of it; also `cargo ci`
   ci --list                  the steps of the gate
+  crash [OPTIONS]            kills a server at random moments; `--kills 1000` for a night
   demo [OPTIONS]             builds and runs the demo; also `cargo demo`, `cargo demo --help`
   generate                   writes what is generated anew
   layers                     who imports whom
   tutorial                   does the tutorial of the README
   tools                      installs cargo-deny and cargo-nextest where they are missing
 
-exit codes: 0 ok, 1 failure, 2 usage; those of the demo are its own";
+exit codes: 0 ok, 1 failure, 2 usage; those of the crash test and the demo are their own";
 
 fn main() -> ExitCode {
     let mut words = env::args().skip(1);
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = words.collect();
     let done = match (chore.as_str(), rest.as_slice()) {
         ("ci", rest) => ci::run(rest),
+        ("crash", rest) => crash::run(rest),
         ("demo", rest) => demo::run(rest),
         ("layers", []) => layers::run(),
         ("generate", []) => ci::generate(),

@@ -137,15 +137,20 @@ pub(crate) async fn whole(
 pub(crate) fn read_head(request: &Request, incoming: &Incoming) -> Head {
     let (service, headers) = (request.service(), incoming.headers());
     let build = single(headers, service.headers.build);
+    let server = build.and_then(|text| ServerBuild::read(text, &service.build));
     let refused = single(headers, service.headers.refused);
     let values = texts(headers, header::RETRY_AFTER);
+    // What a stranger says of the log or of the caller is not the server's word.
+    let ours = |name| single(headers, name).filter(|_| server.is_some());
     Head {
         status: incoming.status().as_u16(),
-        server: build.and_then(|text| ServerBuild::read(text, &service.build)),
         refused: refused.filter(|code| !code.is_empty()).map(Into::into),
         repeat: single(headers, service.headers.repeat) == Some("1"),
+        log: ours(service.headers.log).and_then(|text| text.parse().ok()),
+        caller: ours(service.headers.caller).and_then(|text| text.parse().ok()),
         retry_after: wait::retry_after(&values, single(headers, header::DATE.as_str())),
         problem: None,
+        server,
     }
 }
 

@@ -78,6 +78,17 @@ pub enum Cause {
     /// The server said no, but an earlier try of the command may have run.
     #[error("the server said no ({0}), but an earlier try may have run")]
     NoAfterTry(Refused),
+    /// The server forgot calls of the age of this one, so it cannot tell whether an earlier try of
+    /// it ran. It runs no later one.
+    #[error("the server has forgotten calls of its age")]
+    CallForgotten,
+    /// The server's log is not the one that was seen before the call: a backup was put in its
+    /// place, or it is another's. It cannot tell whether an earlier try ran, and runs no later one.
+    #[error("the server's log was rolled back, and says nothing of it")]
+    RolledBack,
+    /// The command ran, and its reply is no longer kept.
+    #[error("the server no longer keeps its reply")]
+    ReplyForgotten,
     /// The server said yes with a body that the route's type does not read. A command ran.
     #[error("the reply cannot be read: {why}")]
     Undecodable {
@@ -96,6 +107,16 @@ pub enum Cause {
         /// The whole budget.
         within: Duration,
     },
+}
+
+impl Cause {
+    /// Whether a command that ends with it surely ran: only its reply is not there.
+    pub fn ran(&self) -> bool {
+        matches!(
+            self,
+            Self::ReplyForgotten | Self::Undecodable { .. } | Self::TooLarge { .. }
+        )
+    }
 }
 
 /// `: TEXT`, or nothing.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use link_wire::{Build, Code, Fit, Problem};
+use link_wire::{Build, Caller, Code, Fit, LogPosition, Problem};
 
 use super::{Cause, Refused};
 
@@ -33,6 +33,10 @@ pub(crate) struct Head {
     pub(crate) refused: Option<String>,
     /// The repeat header: the reply was kept.
     pub(crate) repeat: bool,
+    /// Where the server's log is, by its own word. None of a reply that is not our server's.
+    pub(crate) log: Option<LogPosition>,
+    /// Whose the request was, by the server's word. None of a reply that is not our server's.
+    pub(crate) caller: Option<Caller>,
     pub(crate) retry_after: Option<Duration>,
     /// The problem of a reply that is not a 2xx.
     pub(crate) problem: Option<Problem>,
@@ -79,6 +83,11 @@ impl Head {
         self.server.is_some()
     }
 
+    /// Whether it is the no of this code, with its status.
+    pub(super) fn says(&self, code: Code) -> bool {
+        self.status == code.status() && self.code_is(code)
+    }
+
     pub(super) fn code_is(&self, code: Code) -> bool {
         self.problem
             .as_ref()
@@ -111,7 +120,7 @@ impl Head {
 
     /// The no of a server whose build does not fit, by its own word or by its header.
     pub(super) fn other_build(&self, ours: &Build<'_>) -> Option<Refused> {
-        if self.status == Code::OtherBuild.status() && self.code_is(Code::OtherBuild) {
+        if self.says(Code::OtherBuild) {
             return Some(self.no());
         }
         let server = self.server.as_ref().filter(|server| !server.fits())?;
@@ -127,5 +136,10 @@ impl Evidence {
     /// Whether the client that saw it is to be replaced: no HTTP reply came over it.
     pub(crate) fn swaps(&self) -> bool {
         matches!(self, Self::NeverSent { .. } | Self::Fault { .. })
+    }
+
+    /// Whether the server says that it does not hold the log that the try named.
+    pub(crate) fn is_rollback(&self) -> bool {
+        matches!(self, Self::Head(head) if head.server.is_some() && head.says(Code::RolledBack))
     }
 }

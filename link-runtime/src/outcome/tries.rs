@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use link_wire::{Attempts, Kind, Limits};
+use link_wire::{Attempts, Kind, Limits, LogPosition};
 
 use super::{Cause, Class, Refused};
 use crate::wait;
@@ -15,6 +15,8 @@ pub(crate) struct Tries {
     done: u32,
     /// Whether a try may have reached the server, so that the call may have run.
     arrived: bool,
+    /// Whether the one more try of a call that the server did not run was made. It is not counted.
+    again_from_here: bool,
     /// What was seen of the last try that told something.
     seen: Option<Cause>,
 }
@@ -26,6 +28,9 @@ pub(crate) enum Next {
     Reply,
     /// Another try, after this wait.
     Again(Duration),
+    /// One more try, now, that says this position: the call has not run, and nothing of it is
+    /// under way.
+    AtOnce(LogPosition),
     /// The call ends without a reply.
     End(End),
 }
@@ -49,11 +54,16 @@ impl Tries {
             most,
             done: 0,
             arrived: false,
+            again_from_here: false,
             seen: None,
         }
     }
 
     /// The number of the try that begins now, from 1.
+    ///
+    /// A try that follows [`Next::AtOnce`] has the next number as any other: 1 is only the first
+    /// that was ever sent. Of a later one the server keeps a refusal, so that a copy of the first
+    /// that was held up on the way can never run after the caller was told no.
     pub(crate) fn number(&self) -> u32 {
         self.done.saturating_add(1)
     }
@@ -74,7 +84,17 @@ impl Tries {
                 End::Unknown(Cause::NoAfterTry(no))
             }
             Class::No(no) => End::Refused(no),
-            Class::Foreign { cause } => End::Unknown(cause),
+            // Nothing can have run: this try did not, and no earlier one arrived.
+            Class::Unrun { no, here, .. } if !self.arrived => match here {
+                Some(here) if !self.again_from_here && !left.is_zero() => {
+                    self.again_from_here = true;
+                    return Next::AtOnce(here);
+                }
+                _ => End::Refused(no),
+            },
+            Class::Foreign { cause } | Class::Unrun { cause, .. } | Class::Ran { cause } => {
+                End::Unknown(cause)
+            }
             Class::Nobody { cause } => self.end(cause),
             Class::Again {
                 cause,
@@ -82,10 +102,11 @@ impl Tries {
                 retry_after,
             } => {
                 self.arrived |= arrived;
-                let ours = wait::wait(self.done, limits, random);
+                let counted = self.done - u32::from(self.again_from_here);
+                let ours = wait::wait(counted, limits, random);
                 let wait =
                     retry_after.map_or(ours, |theirs| wait::theirs_and_ours(theirs, ours, left));
-                let spent = matches!(self.most, Attempts::AtMost(most) if self.done >= most);
+                let spent = matches!(self.most, Attempts::AtMost(most) if counted >= most);
                 if !spent && wait < left {
                     self.seen = Some(cause);
                     return Next::Again(wait);

@@ -78,7 +78,7 @@ pub(super) async fn open(request: &Request) -> Opened {
             let mut live = Live::new(request, incoming);
             match live.wait_ready(deadline).await {
                 Ok(()) => {
-                    link.count_try(&live.evidence);
+                    request.saw(&live.evidence);
                     return Opened::Live(Box::new(live));
                 }
                 Err(cause) => Evidence::Fault { cause },
@@ -86,7 +86,7 @@ pub(super) async fn open(request: &Request) -> Opened {
         }
         Ok(Ok(incoming)) => {
             let seen = call::whole(request, incoming, most, Deadline::of(most)).await;
-            link.count_try(&seen.evidence);
+            request.saw(&seen.evidence);
             return answer(request, seen.evidence);
         }
         // Nobody there is a fault like others: a stream waits for its server.
@@ -95,7 +95,7 @@ pub(super) async fn open(request: &Request) -> Opened {
             cause: Cause::Silent { after: most },
         },
     };
-    link.count_try(&evidence);
+    request.saw(&evidence);
     Opened::NoAnswer(evidence)
 }
 
@@ -128,10 +128,14 @@ fn answer(request: &Request, evidence: Evidence) -> Opened {
         },
         // A server that failed may not fail the next time.
         Class::No(_) if status >= 500 => Opened::Later { retry_after: None },
-        Class::Refused(refused) | Class::No(refused) => Opened::Refused(refused),
+        Class::Refused(refused) | Class::No(refused) | Class::Unrun { no: refused, .. } => {
+            Opened::Refused(refused)
+        }
         Class::Foreign { .. } => Opened::NotOurServer { status },
         Class::Again { retry_after, .. } => Opened::Later { retry_after },
-        Class::Brief { .. } | Class::Nobody { .. } => Opened::NoAnswer(evidence),
+        Class::Brief { .. } | Class::Nobody { .. } | Class::Ran { .. } => {
+            Opened::NoAnswer(evidence)
+        }
     }
 }
 

@@ -11,6 +11,8 @@ mod commands;
 mod connections;
 mod cuts;
 mod fixture;
+mod forgotten;
+mod resolve;
 mod server;
 mod streams;
 mod streams_end;

@@ -98,6 +98,13 @@ pub(crate) fn client(
             #(#stubs)*
         }
 
+        /// What is below the typed client: it asks what became of a call.
+        impl ::core::convert::AsRef<#facade::client::Api> for #api {
+            fn as_ref(&self) -> &#facade::client::Api {
+                &self.api
+            }
+        }
+
         #[doc = #calls_doc]
         #vis trait #calls: ::core::marker::Send + ::core::marker::Sync {
             #(#signatures)*

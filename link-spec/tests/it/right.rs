@@ -170,6 +170,28 @@ fn a_literal_beside_a_parameter_is_right_when_a_later_literal_tells_them_apart()
 }
 
 #[test]
+fn a_path_beside_those_of_the_server_is_right() {
+    for path in [
+        "GET /{page}",
+        "GET /v1/{kind}",
+        "GET /v1/{kind}/settle",
+        "GET /v1/call",
+        "GET /v1/Calls",
+        "GET /v2/calls",
+        "GET /calls",
+        "GET /healthz/{part}",
+        "GET /v1/healthz",
+        "GET /v1/threads/calls",
+    ] {
+        let text = format!(
+            "link = {{ name = \"riff\", line = \"1.0\" }}\nbudgets = {{ short = \"60s\" }}\n\
+             [routes.one]\nkind = \"query\"\npath = \"{path}\"\nbudget = \"short\"\n"
+        );
+        parse(&text, "link.toml").unwrap_or_else(|report| panic!("{path}: {report}"));
+    }
+}
+
+#[test]
 fn windows_line_ends_and_a_byte_order_mark_change_nothing() {
     let text = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n"));
     let spec = parse(&text, "link.toml").unwrap_or_else(|report| panic!("{report}"));

@@ -73,6 +73,13 @@ impl From<CallError> for End {
                 call: Some(call),
                 cause,
                 ..
+            } if cause.ran() => Self::Unknown(format!(
+                "it ran, but {cause}; the server knows the call as {call}"
+            )),
+            CallError::Unknown {
+                call: Some(call),
+                cause,
+                ..
             } => Self::Unknown(format!(
                 "it may have run, or not: {cause}\n\
                  look before you do it again; the server knows the call as {call}"

@@ -1,66 +1,60 @@
-//! `riff-server log`: shows each record of a log.
+//! `riff-server log`: what a log says, and whether it is whole.
+//!
+//! | module | what |
+//! |---|---|
+//! | `show` | each record, as a line or as JSON; also those that come |
+//! | `check` | each problem of the files, and what a start does with it |
+//! | `text` | one record as a line, and as JSON |
 
-use std::path::Path;
+mod check;
+mod show;
+mod text;
 
-use riff_link::server::log::{self, Logged, LoggedOutcome};
-use serde_json::{Value, json};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
 
 use super::stop::Stop;
-use crate::output;
 
-pub(super) fn show(dir: &Path, json: bool) -> Result<(), Stop> {
-    for record in log::read(dir).map_err(|error| Stop::of(&error))? {
-        let record = record.map_err(|error| Stop::of(&error))?;
-        if json {
-            output::json(&object(record))?;
-        } else {
-            output::data(line(&record))?;
-        }
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct Options {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    show: Option<show::Wanted>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Shows each record of the log, also while the server runs.
+    Show(show::Wanted),
+    /// Looks for damage, and says what a start would do with it. Changes nothing.
+    ///
+    /// Each problem is a line on stdout: the file, the offset, the position, what is wrong, what a
+    /// start does. Exit code 100 when there is one. Run it while no server writes the log: the
+    /// end of a log in use may be half there.
+    Check {
+        /// The directory of the server.
+        #[arg(long, value_name = "DIR", env = "RIFF_DIR")]
+        dir: PathBuf,
+        /// One JSON object a problem.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Writes all records to stdout, one JSON object a line.
+    Export {
+        /// The directory of the server.
+        #[arg(long, value_name = "DIR", env = "RIFF_DIR")]
+        dir: PathBuf,
+    },
+}
+
+pub(super) fn run(options: Options) -> Result<(), Stop> {
+    match (options.command, options.show) {
+        (Some(Command::Show(show)), _) | (None, Some(show)) => show::show(&show),
+        (Some(Command::Check { dir, json }), _) => check::check(&dir, json),
+        (Some(Command::Export { dir }), _) => show::export(&dir),
+        (None, None) => Err(Stop::Usage("say what to do: show, check or export".into())),
     }
-    Ok(())
-}
-
-/// The record with the names of its file, all of them, so that a program needs no cases.
-fn object(record: Logged) -> Value {
-    let outcome = record.outcome.map(|outcome| match outcome {
-        LoggedOutcome::Reply(reply) => json!({ "reply": reply }),
-        LoggedOutcome::Refused(refusal) => json!({ "refused": refusal }),
-    });
-    json!({
-        "position": record.position,
-        "at": record.at,
-        "by": record.by,
-        "command": record.command,
-        "call": record.call,
-        "fingerprint": record.fingerprint,
-        "attempt": record.attempt,
-        "change": record.change,
-        "outcome": outcome,
-    })
-}
-
-fn line(record: &Logged) -> String {
-    let Logged {
-        position,
-        by,
-        command,
-        call,
-        attempt,
-        change,
-        outcome,
-        ..
-    } = record;
-    let time = crate::clock::utc(record.at);
-    let attempt = (*attempt > 1).then(|| format!(" (try {attempt})"));
-    let change = change.as_ref().map(|change| format!(" {change}"));
-    let outcome = outcome.as_ref().map(|outcome| match outcome {
-        LoggedOutcome::Reply(reply) => format!(" -> {reply}"),
-        LoggedOutcome::Refused(no) => format!(" -> refused: {} ({})", no.detail, no.code),
-    });
-    let said = [attempt, change, outcome]
-        .into_iter()
-        .flatten()
-        .collect::<String>();
-    let line = format!("{position} {time} {by} {command} {call}{said}");
-    output::plain(&line)
 }

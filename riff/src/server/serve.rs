@@ -1,73 +1,74 @@
 //! `riff-server serve`: opens the log and answers until it is told to stop.
+//!
+//! | module | what |
+//! |---|---|
+//! | `options` | what can be set, by a flag or a variable of the environment |
+//! | `say` | the lines on stderr: in which form, and what a start says |
+//! | `signals` | SIGTERM and SIGINT end it, SIGUSR1 asks for a checkpoint |
 
-use std::{io, net::SocketAddr, path::Path};
+mod options;
+pub(super) mod say;
+mod signals;
+
+use std::io;
 
 use riff_api::RiffServer;
-use riff_link::server::{Engine, FileJournal, Opened};
-use tokio::{
-    net::TcpListener,
-    signal::unix::{SignalKind, signal},
-};
+use riff_link::server::{Authenticate as _, Engine, FileJournal};
+use tokio::net::TcpListener;
 
-use super::{stop::Stop, tokens::TokenFile};
+pub(super) use self::options::Options;
+use self::signals::Signals;
+use super::{place, stop::Stop, tokens::TokenFile};
 use crate::{board::Board, output};
 
-pub(super) fn serve(dir: &Path, listen: SocketAddr) -> Result<(), Stop> {
-    tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("RIFF_LOG")
-                .unwrap_or_else(|_| "warn".into()),
-        )
-        .init();
+pub(super) fn serve(options: &Options) -> Result<(), Stop> {
+    say::begin(options.log_format);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("the runtime does not start: {error}"))?;
-    let done = runtime.block_on(answer(dir, listen));
+    let done = runtime.block_on(answer(options));
     // A handler that hangs must not hold up the end of the process.
     runtime.shutdown_background();
     done
 }
 
-async fn answer(dir: &Path, listen: SocketAddr) -> Result<(), Stop> {
+async fn answer(options: &Options) -> Result<(), Stop> {
     // Before the log is opened: a signal that comes during a long start must end the server in
     // order, too.
-    let mut terminate = signal(SignalKind::terminate()).map_err(|error| Stop::of(&error))?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Stop::of(&error))?;
+    let mut signals = Signals::new().map_err(|error| Stop::of(&error))?;
+    let asked = signals::asked().map_err(|error| Stop::of(&error))?;
+    let dir = &options.dir;
+    place::free(dir)?;
     let journal = FileJournal::open(dir).map_err(|error| Stop::of(&error))?;
     let tokens = TokenFile::open(dir)?;
-    if tokens.is_empty() {
-        output::talk(format_args!(
-            "nobody has a token yet: make one with `riff-server token NAME --dir {}`",
-            dir.display()
-        ));
+    let engine = Engine::open_with(journal, Board::default(), options.engine())
+        .map_err(|error| Stop::of(&error))?;
+    say::opened(dir, engine.opened());
+    let proxy = options.callers.proxy();
+    if tokens.is_empty() && proxy.is_none() {
+        say::nobody(dir);
     }
-    let engine = Engine::open(journal, Board::default()).map_err(|error| Stop::of(&error))?;
-    let Opened { records, calls, .. } = engine.opened();
-    output::talk(format_args!(
-        "the log has {records} records of {calls} calls"
-    ));
-    let listener = TcpListener::bind(listen)
+    let listener = TcpListener::bind(options.listen)
         .await
-        .map_err(|error| cannot_listen(listen, &error))?;
+        .map_err(|error| cannot_listen(options, &error))?;
     let address = listener.local_addr().map_err(|error| Stop::of(&error))?;
     output::data(format_args!("listening on {address}"))?;
-    let stop = async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        output::talk("stopping");
+    say::listening(address);
+    let checkpoints = tokio::spawn(signals::checkpoints(asked, engine.clone()));
+    let server = options.requests.limit(RiffServer::new(engine));
+    let server = match proxy {
+        Some(proxy) => server.authenticate(tokens.or(proxy)),
+        None => server.authenticate(tokens),
     };
-    let server = RiffServer::new(engine).authenticate(tokens);
-    server
-        .serve(listener, stop)
-        .await
-        .map_err(|error| Stop::of(&error))
+    let stop = async move { say::stopping(signals.end().await) };
+    let done = server.serve(listener, stop).await;
+    checkpoints.abort();
+    done.map_err(|error| Stop::of(&error))
 }
 
-fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+fn cannot_listen(options: &Options, error: &io::Error) -> String {
+    let address = options.listen;
     let hint = match error.kind() {
         io::ErrorKind::AddrInUse => {
             ": another program has this port; choose one with --listen, or 0 for a free one"

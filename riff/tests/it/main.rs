@@ -5,7 +5,16 @@
     reason = "a test stops where it does not understand"
 )]
 
+mod backup;
 mod bad_input;
+mod calls;
+mod checkpoints;
 mod commands;
+mod damage;
+mod log_command;
+mod no_room;
+mod old_log;
 mod restart;
+mod serve;
+mod tokens;
 mod world;

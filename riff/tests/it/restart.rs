@@ -32,7 +32,9 @@ fn a_command_that_is_sent_again_after_a_kill_gets_the_first_reply() {
     let other = server.raw(&other);
     assert!(other.starts_with("HTTP/1.1 422 "), "{other}");
     assert!(other.contains(r#""code":"call_reused""#), "{other}");
-    assert_eq!(dir.log().len(), 1);
+    let log = dir.log();
+    let calls = log.iter().filter(|record| record.get("call").is_some());
+    assert_eq!(calls.count(), 1);
 }
 
 #[test]
@@ -56,7 +58,9 @@ fn a_torn_end_of_the_log_is_cut_and_told() {
     ok(server.riff(&ann).args(["post", "general", "two"]));
     server.kill();
     let whole = fs::read(dir.segment()).unwrap();
-    fs::write(dir.segment(), &whole[..whole.len() - 5]).unwrap();
+    // Behind the last frame are the zeros that the next ones would take.
+    let end = whole.iter().rposition(|byte| *byte != 0).unwrap();
+    fs::write(dir.segment(), &whole[..end - 5]).unwrap();
     let server = Server::start(&dir);
     assert_eq!(
         ok(server.riff(&ann).args(["threads"])),

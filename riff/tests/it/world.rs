@@ -2,9 +2,10 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
+    mem,
     net::TcpStream,
     path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, ChildStderr, Command, Output, Stdio},
 };
 
 /// A directory of a server. It goes when the value does.
@@ -55,7 +56,11 @@ pub(crate) fn server() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_riff-server"));
     command
         .env_remove("RIFF_DIR")
+        .env_remove("RIFF_LISTEN")
         .env_remove("RIFF_LOG")
+        .env_remove("RIFF_LOG_FORMAT")
+        .env_remove("RIFF_SERVER")
+        .env_remove("RIFF_TOKEN")
         .stdin(Stdio::null());
     command
 }
@@ -63,6 +68,9 @@ pub(crate) fn server() -> Command {
 /// A server that listens. It is killed when the value goes.
 pub(crate) struct Server {
     child: Child,
+    talk: BufReader<ChildStderr>,
+    /// What it said on stderr, as far as it was read.
+    told: String,
     pub(crate) address: String,
 }
 
@@ -72,9 +80,25 @@ impl Server {
     }
 
     pub(crate) fn start_at(dir: &Dir, address: &str) -> Self {
-        let mut child = server()
-            .args(["serve", "--listen", address, "--dir"])
-            .arg(dir.path())
+        Self::spawn(
+            server()
+                .args(["serve", "--listen", address, "--dir"])
+                .arg(dir.path()),
+        )
+    }
+
+    /// With further arguments or variables.
+    pub(crate) fn start_with(dir: &Dir, with: impl FnOnce(&mut Command) -> &mut Command) -> Self {
+        let mut command = server();
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
+            .arg(dir.path());
+        Self::spawn(with(&mut command))
+    }
+
+    /// What was made ready by hand.
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -83,20 +107,38 @@ impl Server {
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)
             .unwrap();
+        let mut talk = BufReader::new(child.stderr.take().unwrap());
+        let mut told = String::new();
         let Some(address) = line.trim().strip_prefix("listening on ") else {
-            let mut told = String::new();
-            child
-                .stderr
-                .take()
-                .unwrap()
-                .read_to_string(&mut told)
-                .unwrap();
+            talk.read_to_string(&mut told).unwrap();
             unreachable!("{line}{told}");
         };
         Self {
             address: address.to_owned(),
             child,
+            talk,
+            told,
         }
+    }
+
+    /// Reads what it says on stderr up to a line that has this text; gives that line.
+    pub(crate) fn said(&mut self, text: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.talk.read_line(&mut line).unwrap();
+            assert!(read > 0, "it ended without {text:?}: {}", self.told);
+            self.told.push_str(&line);
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Sends it a signal, as `-TERM`.
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(sent.success());
     }
 
     /// SIGKILL: it gets no chance to end in order.
@@ -105,20 +147,16 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM, and what it said on stderr.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGTERM, and all that it said on stderr.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &id]).status().unwrap();
-        assert!(sent.success());
+        self.signal("-TERM");
+        self.talk.read_to_string(&mut self.told).unwrap();
         let status = self.child.wait().unwrap();
-        let mut told = String::new();
-        self.child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut told)
-            .unwrap();
-        (status.code(), told)
+        (status.code(), mem::take(&mut self.told))
     }
 
     /// The program `riff`, as the caller of a token.

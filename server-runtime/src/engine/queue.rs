@@ -2,18 +2,18 @@
 
 use std::collections::VecDeque;
 
-use link_wire::{Position, UnixMillis};
+use link_wire::{CallId, Position, UnixMillis};
 use serde_json::value::RawValue;
 
 use super::{
-    calls::{Call, Waiters},
+    calls::{Call, Origin},
     shared::{Core, caught},
-    stage::{Checked, Queued, Verdict},
+    stage::{Checked, Queued, Verdict, Waiters},
 };
 use crate::{
     Record, State,
     handler::Changed,
-    log::line::{Line, Outcome},
+    log::line::{CallRecord, Outcome},
 };
 
 /// A chunk takes entries until it has this many bytes.
@@ -56,10 +56,13 @@ pub(super) enum Entry<C> {
 #[derive(Debug)]
 pub(super) struct Logged<C> {
     pub(super) call: Call,
-    command: &'static str,
-    at: UnixMillis,
-    /// The position of its first record.
+    /// The calls of the same caller whose replies had arrived.
+    pub(super) ack: Vec<CallId>,
+    pub(super) command: &'static str,
+    pub(super) at: UnixMillis,
+    /// The positions of its first and of its last record.
     first: Position,
+    last: Position,
     /// None for a call without a change: it takes one record all the same.
     changes: Vec<(Box<RawValue>, Record<C>)>,
     pub(super) outcome: Outcome,
@@ -77,8 +80,21 @@ impl<C> Queue<C> {
 
     /// Whoever waits for an entry is told that nothing is known.
     pub(super) fn clear(&mut self) {
-        self.entries.clear();
+        drop(self.take_all());
+    }
+
+    /// All entries, whatever their size.
+    pub(super) fn take_all(&mut self) -> VecDeque<Entry<C>> {
         self.bytes = 0;
+        std::mem::take(&mut self.entries)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     fn push(&mut self, entry: Entry<C>) {
@@ -116,37 +132,40 @@ impl<C> Entry<C> {
 impl<C> Logged<C> {
     /// How many records it has.
     pub(super) fn records(&self) -> u32 {
-        u32::try_from(self.changes.len().max(1)).unwrap_or(u32::MAX)
+        u32::try_from(self.last.0 - self.first.0 + 1).unwrap_or(u32::MAX)
     }
 
     pub(super) fn first(&self) -> Position {
         self.first
     }
 
-    /// No less than the JSON of its records.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    /// The position of its last record.
+    pub(super) fn last(&self) -> Position {
+        self.last
     }
 
     /// Its records, to be applied and told.
-    pub(super) fn into_records(self) -> impl Iterator<Item = Record<C>> {
-        self.changes.into_iter().map(|(_, record)| record)
+    pub(super) fn take_records(&mut self) -> impl Iterator<Item = Record<C>> + use<C> {
+        let changes = std::mem::take(&mut self.changes);
+        changes.into_iter().map(|(_, record)| record)
     }
 
     /// Appends its records to a chunk, one a line.
     pub(super) fn encode(&self, chunk: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         let last = self.records() - 1;
         for n in 0..=last {
-            let line = Line {
+            let line = CallRecord {
                 position: Position(self.first.0 + u64::from(n)),
                 at: self.at,
-                by: self.call.caller.clone(),
-                command: self.command.into(),
-                call: self.call.id.clone(),
+                by: self.call.caller.as_str(),
+                command: self.command,
+                call: self.call.id.as_str(),
                 fingerprint: self.call.fingerprint,
                 attempt: self.call.attempt,
+                ack: if n == 0 { &self.ack } else { &[] },
+                foreign: self.call.origin == Origin::Foreign,
                 change: self.changes.get(n as usize).map(|(json, _)| &**json),
-                outcome: (n == last).then(|| self.outcome.clone()),
+                outcome: (n == last).then_some(&self.outcome),
             };
             serde_json::to_writer(&mut *chunk, &line)?;
             chunk.push(b'\n');
@@ -160,7 +179,8 @@ impl<S: State> Core<S> {
     ///
     /// A refusal of a first try changed nothing and is not kept; it only waits for what is queued
     /// before it, as its handler may have seen that. A refusal of a retry is kept, so that a
-    /// first try which comes late cannot run.
+    /// first try which comes late cannot run; so is that of a foreign key, whose tries have no
+    /// numbers.
     ///
     /// # Errors
     /// The text for the log when `apply` panics: then `pending` is no more to be trusted.
@@ -168,13 +188,15 @@ impl<S: State> Core<S> {
         let bytes = checked.bytes();
         let Checked {
             call,
+            ack,
             command,
             at,
             verdict,
         } = checked;
         let (changes, outcome) = match verdict {
             Verdict::Accepted(decision) => (decision.changes, Outcome::Reply(decision.reply)),
-            Verdict::Refused(refusal) if call.attempt > 1 => {
+            Verdict::Cancelled => (Vec::new(), Outcome::Cancelled),
+            Verdict::Refused(refusal) if call.attempt > 1 || call.origin == Origin::Foreign => {
                 (Vec::new(), Outcome::Refused(refusal))
             }
             Verdict::Refused(refusal) => {
@@ -209,9 +231,11 @@ impl<S: State> Core<S> {
         let queued = self.calls.pend(&call);
         self.queue.push(Entry::Call(Logged {
             call,
+            ack,
             command,
             at,
             first,
+            last: Position(self.next.0 - 1),
             changes: records,
             outcome,
             bytes,
@@ -222,10 +246,13 @@ impl<S: State> Core<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::calls::{CallLimits, Calls},
+        *,
+    };
     use crate::refusal::KeptRefusal;
 
-    #[derive(Clone)]
+    #[derive(Clone, serde::Serialize, serde::Deserialize)]
     struct Nothing;
 
     impl State for Nothing {
@@ -236,19 +263,17 @@ mod tests {
 
     #[test]
     fn a_refusal_that_waits_counts_with_its_text() {
-        let mut core = Core {
-            pending: Nothing,
-            next: Position(1),
-            calls: super::super::calls::Calls::default(),
-            queue: Queue::default(),
-        };
+        let calls = Calls::new(CallLimits::default());
+        let mut core = Core::new(Nothing, Position(1), calls);
         let refused = Checked {
             call: Call {
                 caller: "ann".parse().unwrap(),
                 id: "1".parse().unwrap(),
                 fingerprint: "1".parse().unwrap(),
                 attempt: 1,
+                origin: Origin::Link { seen: None },
             },
+            ack: Vec::new(),
             command: "ask",
             at: UnixMillis(1),
             verdict: Verdict::Refused(KeptRefusal {

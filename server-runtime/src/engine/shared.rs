@@ -7,17 +7,20 @@
 
 use std::{
     any::Any,
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Weak,
+        atomic::{AtomicBool, AtomicU64},
     },
 };
 
-use link_wire::{Caller, Position, Route};
+use link_wire::{Caller, Position, Route, RunId};
 use tokio::{sync::watch, time::Instant};
 
-use super::{backlog::Backlog, calls::Calls, queue::Queue, stage::Halt};
-use crate::{Cx, Presence, State, clock, handler::No, presence::Room};
+use super::{backlog::Backlog, calls::Calls, checkpoint::Desk, queue::Queue, stage::Halt};
+use crate::{Cx, Presence, State, clock, handler::No, journal::Journal, presence::Room};
 
 /// Whether the engine takes commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +28,7 @@ pub(crate) enum Phase {
     Open,
     /// What is queued is still written.
     Closing,
-    /// All is written, and the journal is closed.
+    /// All is written.
     Closed,
     /// For good. The text is for the log and the operator.
     Failed(Arc<str>),
@@ -39,6 +42,22 @@ pub(super) struct Shared<S: State> {
     pub(super) room: Arc<Room>,
     /// Changes only while the core is locked.
     pub(super) phase: watch::Sender<Phase>,
+    /// The run of this writer.
+    pub(super) run: RunId,
+    /// What is written, and what checkpoints there are.
+    pub(super) desk: Arc<Desk>,
+    pub(super) counts: Counts,
+    /// The journal stays open as long as a thread of the engine uses it.
+    pub(super) journal: Weak<dyn Journal>,
+}
+
+/// What the writer did since the start.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) chunks: AtomicU64,
+    pub(super) records: AtomicU64,
+    /// Whether the journal had no room at the last try.
+    pub(super) full: AtomicBool,
 }
 
 /// What commands are decided against.
@@ -48,6 +67,23 @@ pub(super) struct Core<S: State> {
     pub(super) next: Position,
     pub(super) calls: Calls,
     pub(super) queue: Queue<S::Change>,
+    /// Set while the journal has no room. Until then no command is tried.
+    pub(super) full: Option<Instant>,
+    /// Runs that clients have seen and this log does not hold, the newest last.
+    pub(super) foreign_runs: VecDeque<RunId>,
+}
+
+impl<S: State> Core<S> {
+    pub(super) fn new(pending: S, next: Position, calls: Calls) -> Self {
+        Self {
+            pending,
+            next,
+            calls,
+            queue: Queue::default(),
+            full: None,
+            foreign_runs: VecDeque::new(),
+        }
+    }
 }
 
 /// What everybody else may see.

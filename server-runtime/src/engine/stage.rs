@@ -1,27 +1,62 @@
 //! The stages of a command as types: what is not written cannot become a reply.
 //!
 //! `Checked` (decided, known to nobody) → `Queued` (has its positions) → `Written` (durable).
+//!
+//! A [`Written`] is made from a durable chunk and from nothing else: no field of it can be set,
+//!
+//! ```compile_fail,E0451
+//! fn reply(queued: server_runtime::stage::Queued) -> server_runtime::stage::Written {
+//!     server_runtime::stage::Written { repeat: false, ..panic!() }
+//! }
+//! ```
+//!
+//! and neither a decided nor a queued command turns into one:
+//!
+//! ```compile_fail,E0277
+//! fn reply(queued: server_runtime::stage::Queued) -> server_runtime::stage::Written {
+//!     queued.into()
+//! }
+//! ```
+//!
+//! ```compile_fail,E0277
+//! fn reply(checked: server_runtime::stage::Checked<u8>) -> server_runtime::stage::Written {
+//!     checked.into()
+//! }
+//! ```
+//!
+//! ```compile_fail,E0624
+//! fn reply(checked: server_runtime::stage::Written) -> server_runtime::stage::Written {
+//!     checked.repeated()
+//! }
+//! ```
+//!
+//! What is written is one:
+//!
+//! ```
+//! fn reply(written: server_runtime::stage::Written) -> server_runtime::stage::Written {
+//!     written.into()
+//! }
+//! ```
 
 use std::time::Duration;
 
-use link_wire::{Route, UnixMillis};
+use link_wire::{CallId, Route, UnixMillis};
 use tokio::sync::watch;
 
-use super::{
-    calls::{Call, Waiters},
-    tail::Durable,
-};
+use super::{calls::Call, tail::Durable};
 use crate::{
     handler::Decision, journal::MOST_CHUNK_BYTES, log::line::Outcome, refusal::KeptRefusal,
 };
 
-/// More than a record's JSON has beside its change, its outcome and the name of its route.
+/// More than a record's JSON has beside its change, its outcome, the name of its route and the
+/// calls that it acknowledges.
 const RECORD_BYTES: usize = 1024;
 
 /// A command that was decided, and nothing else yet.
 #[derive(Debug)]
-pub(super) struct Checked<C> {
+pub struct Checked<C> {
     pub(super) call: Call,
+    pub(super) ack: Vec<CallId>,
     pub(super) command: &'static str,
     pub(super) at: UnixMillis,
     pub(super) verdict: Verdict<C>,
@@ -31,19 +66,24 @@ pub(super) struct Checked<C> {
 pub(super) enum Verdict<C> {
     Accepted(Decision<C>),
     Refused(KeptRefusal),
+    /// It is settled before it came, so that it never runs.
+    Cancelled,
 }
 
 impl<C> Checked<C> {
     /// No less than the bytes of its records in a chunk.
     pub(super) fn bytes(&self) -> usize {
+        // A character of an ID is at most two of JSON.
+        let ack = self.ack.len() * (2 * CallId::MOST + 3);
         let record = RECORD_BYTES + self.command.len();
-        match &self.verdict {
+        ack + match &self.verdict {
             Verdict::Accepted(decision) => {
                 let changes = decision.changes.iter().map(|c| c.json.get().len() + record);
                 record + decision.reply.json().len() + changes.sum::<usize>()
             }
             // A character of text is at most six of JSON.
             Verdict::Refused(refusal) => record + 6 * refusal.detail.len(),
+            Verdict::Cancelled => record,
         }
     }
 
@@ -52,20 +92,32 @@ impl<C> Checked<C> {
     }
 }
 
+/// What all who wait for one write are told.
+#[derive(Debug, Clone)]
+pub(crate) enum Told {
+    Written(Written),
+    /// It was taken back before it was written: it did not run.
+    NotRun,
+}
+
+/// Those who wait for one write, however many: they share one cell. When it goes without a value,
+/// nothing is known.
+pub(crate) type Waiters = watch::Sender<Option<Told>>;
+
 /// A command that waits for its write.
 #[derive(Debug)]
-pub(crate) struct Queued {
-    written: watch::Receiver<Option<Written>>,
+pub struct Queued {
+    told: watch::Receiver<Option<Told>>,
     joined: bool,
 }
 
 impl Queued {
     pub(super) fn first() -> (Waiters, Self) {
-        let (waiters, written) = watch::channel(None);
+        let (waiters, told) = watch::channel(None);
         (
             waiters,
             Self {
-                written,
+                told,
                 joined: false,
             },
         )
@@ -73,7 +125,7 @@ impl Queued {
 
     pub(super) fn joined(waiters: &Waiters) -> Self {
         Self {
-            written: waiters.subscribe(),
+            told: waiters.subscribe(),
             joined: true,
         }
     }
@@ -83,11 +135,12 @@ impl Queued {
     /// # Cancel safety
     /// The command goes on when the future is dropped; only this reply is lost.
     pub(crate) async fn written(mut self, within: Duration) -> Result<Written, Halt> {
-        let told = self.written.wait_for(Option::is_some);
+        let told = self.told.wait_for(Option::is_some);
         match tokio::time::timeout(within, told).await {
-            Ok(Ok(written)) => match written.clone() {
-                Some(written) if self.joined => Ok(written.repeated()),
-                Some(written) => Ok(written),
+            Ok(Ok(told)) => match told.clone() {
+                Some(Told::Written(written)) if self.joined => Ok(written.repeated()),
+                Some(Told::Written(written)) => Ok(written),
+                Some(Told::NotRun) => Err(Halt::Full),
                 None => Err(Halt::Lost),
             },
             Ok(Err(_)) => Err(Halt::Lost),
@@ -98,7 +151,7 @@ impl Queued {
 
 /// What became of a command. There is no way to make one but from a durable chunk.
 #[derive(Debug, Clone)]
-pub(crate) struct Written {
+pub struct Written {
     outcome: Outcome,
     repeat: bool,
 }
@@ -109,6 +162,19 @@ impl Written {
             outcome,
             repeat: false,
         }
+    }
+
+    /// What the table of calls has kept of a written one, for a try that is not the first. What
+    /// goes into the table is written, and a checkpoint is made of the same.
+    pub(super) fn kept(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            repeat: true,
+        }
+    }
+
+    pub(super) fn into_outcome(self) -> Outcome {
+        self.outcome
     }
 
     pub(super) fn repeated(self) -> Self {
@@ -136,10 +202,21 @@ pub(crate) enum Halt {
     Unavailable,
     /// 503, again later: too much is queued. A command was not queued.
     Busy,
+    /// 503, again later: the journal has no room. The command did not run.
+    Full,
     /// 503: the command is queued, and its write takes long. It may run.
     Unwritten,
     /// 503: the command was queued, and the engine failed. The log may have it.
     Lost,
+    /// 410: the client has seen a log that is not this one. The command did not run here.
+    RolledBack,
+    /// 410: the call may have run, and be forgotten. It was not run now.
+    Forgotten,
+    /// 429: the caller has as many foreign keys as are kept. The command did not run.
+    TooManyKeys {
+        /// When the oldest of them goes.
+        retry_after: Duration,
+    },
     /// 400, with this text.
     BadInput(String),
     /// A no to a query, a signal or a stream.

@@ -1,98 +1,189 @@
 //! The order in which a request is looked at, as one function that reads from top to bottom.
 //!
-//! A known call is answered before the build check and the routing: a retry of a command that ran
-//! gets its reply even from a server that has moved its route or raised its line.
+//! A known call is answered before the build check, the rate and the routing: a retry of a command
+//! that ran gets its reply even from a server that has moved its route or raised its line.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use axum::{extract::Request, response::Response};
-use http::{HeaderMap, HeaderName, Method, header::AUTHORIZATION, request::Parts};
-use link_wire::{Build, CallId, Caller, Code, Fit};
+use http::{HeaderMap, request::Parts};
+use link_wire::{Build, Caller, Code, Fit};
+use tokio::time::Instant;
+use tracing::{Instrument as _, Span};
 
 use super::{
-    Inner, limits, reply,
-    reply::{Names, Stop},
+    Inner,
+    call::{self, bad, one},
+    limits,
+    metrics::{Refusing, Repeat, Row},
+    own::{self, Own},
+    reply::{self, Stop},
     stream,
+    trace::{REQUEST_ID, Trace},
 };
 use crate::{
-    Input, State,
-    engine::calls::{Call, Fingerprint, Known},
+    Input, Reply, State,
+    engine::{
+        calls::{Known, cancelled_before, refused_before},
+        stage::Halt,
+    },
     handler::Run,
+    log::line::Outcome,
     presence::Sent,
 };
 
 /// How long a try of a command waits for the write; then it is told to come again.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
-/// What other services call the header of a call ID.
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// One request on its way.
+struct Asked<'a> {
+    head: &'a Parts,
+    body: &'a [u8],
+    /// When its head was there.
+    since: Instant,
+    /// Where it is counted, as soon as that is known.
+    row: &'a mut Row,
+}
 
 /// Answers a request. Every answer has the build stamp.
 pub(super) async fn answer<S: State>(server: &Inner<S>, request: Request) -> Response {
-    let answered = take(server, request).await;
+    let since = Instant::now();
+    let _held = server.metrics.hold(|metrics| &metrics.in_flight);
+    let trace = Trace::of(request.headers());
+    let span = trace.span(request.method());
+    let mut row = Row::None;
+    let answered = take(server, request, since, &mut row);
+    let answered = answered.instrument(span.clone()).await;
     let mut response = answered.unwrap_or_else(Stop::into_response);
     server.names.stamp(response.headers_mut());
+    response.headers_mut().insert(REQUEST_ID, trace.id);
+    let status = response.status().as_u16();
+    span.record("http.response.status_code", status);
+    let refusing = response.extensions().get::<Refusing>().copied();
+    let took = since.elapsed();
+    server.metrics.answered(row, status, refusing, took);
     response
 }
 
-async fn take<S: State>(server: &Inner<S>, request: Request) -> Result<Response, Stop> {
+async fn take<S: State>(
+    server: &Inner<S>,
+    request: Request,
+    since: Instant,
+    row: &mut Row,
+) -> Result<Response, Stop> {
     let (head, body) = request.into_parts();
+    let own = Own::of(head.uri.path());
+    if let Some((own, _)) = own
+        && own.is_public(server)
+    {
+        *row = Row::Own(own);
+        if let Err(stop) = own.takes(&head.method) {
+            return Err(limits::refuse(&head.headers, body, stop).await);
+        }
+        return Ok(match own {
+            Own::Health => own::health(),
+            Own::Metrics => own::metrics(server),
+            Own::OpenApi => own::openapi(server),
+            Own::Ready | Own::Call | Own::Settle => own::ready(server),
+        });
+    }
     if let Err(stop) = gate(server) {
         return Err(limits::refuse(&head.headers, body, stop).await);
     }
     let body = limits::body(&head.headers, body, server.most_body_bytes).await?;
+    server
+        .metrics
+        .request_bytes
+        .fetch_add(body.len() as u64, Relaxed);
     limits::head(&head)?;
-    let caller = authenticate(server, &head.headers)?;
+    let caller = server.ask.caller(&head).await?;
+    Span::current().record("link.caller", caller.as_str());
     server.engine.touch(&caller);
-    let answered = take_from(server, &caller, &head, &body).await;
+    let asked = Asked {
+        head: &head,
+        body: &body,
+        since,
+        row,
+    };
+    let answered = take_from(server, &caller, asked, own).await;
     let mut response = answered.unwrap_or_else(Stop::into_response);
-    server.names.say_caller(response.headers_mut(), &caller);
+    let headers = response.headers_mut();
+    server.names.say_caller(headers, &caller);
+    // After the write, so that it is no less than what this reply shows.
+    server.names.say_position(headers, server.engine.position());
     Ok(response)
 }
 
 async fn take_from<S: State>(
     server: &Inner<S>,
     caller: &Caller,
-    head: &Parts,
-    body: &[u8],
+    asked: Asked<'_>,
+    own: Option<(Own, &str)>,
 ) -> Result<Response, Stop> {
-    let call = call(server, caller, head, body)?;
-    if let Some(call) = &call
-        && let Some(known) = server.engine.look(call)?
-    {
-        return became(server, known).await;
+    let Asked { head, body, .. } = asked;
+    let (names, headers) = (&server.names, &head.headers);
+    is_the_callers(server, caller, headers)?;
+    if let Some((own, id)) = own {
+        *asked.row = Row::Own(own);
+        own.takes(&head.method)?;
+        paced(server, caller)?;
+        return take_own(server, caller, own, id, headers).await;
     }
-    fits(server, &head.headers)?;
+    let with_id = call::of(names, caller, head, body)?;
+    if let Some(call) = &with_id {
+        Span::current().record("link.call", call.id.as_str());
+        if let Some(known) = server.engine.look(call)? {
+            // Where it goes does not matter any more; it is counted there all the same.
+            if let Ok(found) = server.routes.find(&head.method, head.uri.path()) {
+                *asked.row = Row::Route(found.index);
+            }
+            return became(server, known, WRITTEN_WITHIN).await;
+        }
+    }
+    fits(server, headers)?;
+    paced(server, caller)?;
     let found = server.routes.find(&head.method, head.uri.path())?;
-    let query = head.uri.query().unwrap_or_default();
+    *asked.row = Row::Route(found.index);
+    let (engine, route) = (&server.engine, found.handler.route);
+    Span::current().record("http.route", route.path);
+    let left = left(server, headers, asked.since)?;
     let input = Input {
         path: &found.path,
-        query,
+        query: head.uri.query().unwrap_or_default(),
         body,
     };
-    let (engine, route) = (&server.engine, found.handler.route);
     match found.handler.run {
         Run::Query(run) => {
-            let reply = engine.read(route, caller, |state, cx| run(state, cx, &input))?;
-            Ok(reply::json(reply))
+            let reply = engine.read(route, caller, |state, cx| {
+                run(state, &cx.within(left), &input)
+            })?;
+            Ok(replied(server, reply))
         }
         Run::Signal(run) => {
-            let sent = sent(server, &head.headers)?;
-            let said = engine.read(route, caller, |state, cx| run(state, cx, &input))?;
+            let sent = sent(server, headers)?;
+            let said = engine.read(route, caller, |state, cx| {
+                run(state, &cx.within(left), &input)
+            })?;
             let reply = said.reply.clone();
             engine.hear(caller, said, sent);
-            Ok(reply::json(reply))
+            Ok(replied(server, reply))
         }
         Run::Command(run) => {
-            if let Some(call) = call {
-                return became(server, engine.command(route, run, call, &input)?).await;
+            let within = left.map_or(WRITTEN_WITHIN, |left| left.min(WRITTEN_WITHIN));
+            let acks = call::acks(names, headers)?;
+            if let Some(call) = with_id {
+                let known = engine.command(route, run, call, acks, &input);
+                return became(
+                    server,
+                    known.inspect_err(|halt| count(server, halt))?,
+                    within,
+                )
+                .await;
             }
-            let (names, call) = (&server.names, unnamed(&server.names, caller, head, body)?);
+            let call = call::unnamed(caller, head, body)?;
             let id = call.id.clone();
-            let known = engine.command(route, run, call, &input)?;
-            let answered = became(server, known).await;
+            let known = engine.command(route, run, call, acks, &input)?;
+            let answered = became(server, known, within).await;
             let answered = answered.map_err(|stop| stop.and_named(&names.call, &id));
             let mut response = answered.unwrap_or_else(Stop::into_response);
             names.say_call(response.headers_mut(), &id);
@@ -100,8 +191,56 @@ async fn take_from<S: State>(
         }
         Run::Stream(run) => {
             let live = engine.tail(route, caller, |state, cx| run(state, cx, &input))?;
-            Ok(stream::response(route, live, server.draining.subscribe()))
+            let held = server.metrics.hold(|metrics| &metrics.streams);
+            let draining = server.draining.subscribe();
+            Ok(stream::response(route, live, draining, held))
         }
+    }
+}
+
+/// A path of the server's own that needs a caller.
+async fn take_own<S: State>(
+    server: &Inner<S>,
+    caller: &Caller,
+    own: Own,
+    id: &str,
+    headers: &HeaderMap,
+) -> Result<Response, Stop> {
+    match own {
+        Own::Health => return Ok(own::health()),
+        Own::Ready => return Ok(own::ready(server)),
+        Own::Metrics => return Ok(own::metrics(server)),
+        Own::OpenApi => return Ok(own::openapi(server)),
+        Own::Call | Own::Settle => {}
+    }
+    let id = percent_encoding::percent_decode_str(id).decode_utf8();
+    let id = id.ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
+        let detail = "a call ID is 1 to 128 visible ASCII characters without a comma";
+        Stop::code(Code::BadRequest, detail)
+    })?;
+    let seen = call::seen(&server.names, headers)?;
+    let engine = &server.engine;
+    let fate = if own == Own::Settle {
+        engine.settle(caller, &id, seen, WRITTEN_WITHIN).await?
+    } else {
+        engine.fate(caller, &id, seen)?
+    };
+    reply::of(&fate)
+}
+
+/// 403, when the request names another caller than its credentials do.
+fn is_the_callers<S: State>(
+    server: &Inner<S>,
+    caller: &Caller,
+    headers: &HeaderMap,
+) -> Result<(), Stop> {
+    match one(headers, &server.names.caller)? {
+        Some(named) if named != caller.as_str() => Err(Stop::code(
+            Code::OtherCaller,
+            "the credentials are those of another caller than the request names: it was not \
+             looked up, and did not run",
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -122,84 +261,37 @@ fn gate<S: State>(server: &Inner<S>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// 401, unless one bearer token names a caller; 500, when the program cannot tell.
-fn authenticate<S: State>(server: &Inner<S>, headers: &HeaderMap) -> Result<Caller, Stop> {
-    let no = |detail| Stop::code(Code::Unauthenticated, detail);
-    let text = one(headers, &AUTHORIZATION)
-        .map_err(|_| no("there is more than one authorization header, or one that is not text"))?
-        .ok_or_else(|| no("there is no authorization header"))?;
-    let bearer = text
-        .split_once(' ')
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    let (_, token) = bearer.ok_or_else(|| no("the authorization header has no bearer token"))?;
-    let ask = || server.authenticate.caller(token.trim());
-    // It is the program's own, and a panic would end the connection without a reply.
-    let caller = catch_unwind(AssertUnwindSafe(ask)).map_err(|_| {
-        tracing::error!("to find out who calls panicked");
-        Stop::code(Code::Failed, "the server cannot find out who calls")
-    })?;
-    caller.ok_or_else(|| no("the token is not known"))
-}
-
-/// The call that the headers name, if the request can be a command.
-fn call<S: State>(
-    server: &Inner<S>,
-    caller: &Caller,
-    head: &Parts,
-    body: &[u8],
-) -> Result<Option<Call>, Stop> {
-    if head.method == Method::GET || head.method == Method::HEAD {
-        return Ok(None);
-    }
-    let (name, headers) = (&server.names.call, &head.headers);
-    let attempt = attempt(&server.names.attempt, headers)?;
-    let Some(id) = one(headers, name)? else {
-        return Ok(None);
+/// 429, when the caller sends more than it may.
+fn paced<S: State>(server: &Inner<S>, caller: &Caller) -> Result<(), Stop> {
+    let Some(rate) = &server.rate else {
+        return Ok(());
     };
-    let id: CallId = id.parse().map_err(|why| bad(name, why))?;
-    Ok(Some(Call {
-        caller: caller.clone(),
-        id,
-        fingerprint: fingerprint(head, body),
-        attempt,
-    }))
-}
-
-/// A call for a command that names none: it runs once for this request.
-///
-/// A sender who names it in the header that others use for this believes that a second request
-/// runs nothing. It would, so the first one does not run either.
-fn unnamed(names: &Names, caller: &Caller, head: &Parts, body: &[u8]) -> Result<Call, Stop> {
-    if head.headers.contains_key(IDEMPOTENCY_KEY) {
-        let why = format!("it is not read here: put the key into `{}`", names.call);
-        return Err(bad(&HeaderName::from_static(IDEMPOTENCY_KEY), why));
-    }
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        tracing::error!(%error, "the system gives no random bytes");
-        Stop::code(Code::Failed, "no call ID can be made")
-    })?;
-    let (id, fingerprint) = (CallId::from_bytes(bytes), fingerprint(head, body));
-    Ok(Call {
-        caller: caller.clone(),
-        id,
-        fingerprint,
-        attempt: 1,
+    rate.take(caller, Instant::now()).map_err(|after| {
+        let detail = "the caller sends too many requests: this one did not run";
+        Stop::code(Code::TooFast, detail).and_again(after)
     })
 }
 
-fn fingerprint(head: &Parts, body: &[u8]) -> Fingerprint {
-    let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-    Fingerprint::of(head.method.as_str(), path, body)
-}
-
-fn attempt(name: &HeaderName, headers: &HeaderMap) -> Result<u32, Stop> {
+/// What is left of the caller's budget, if it says it. 503 when nothing is: nobody waits for it.
+fn left<S: State>(
+    server: &Inner<S>,
+    headers: &HeaderMap,
+    since: Instant,
+) -> Result<Option<Duration>, Stop> {
+    let name = &server.names.budget;
     let Some(text) = one(headers, name)? else {
-        return Ok(1);
+        return Ok(None);
     };
     let digits = text.bytes().all(|b| b.is_ascii_digit());
-    let number = text.parse().ok().filter(|number| digits && *number >= 1);
-    number.ok_or_else(|| bad(name, "a try has a number from 1"))
+    let millis = text.parse().ok().filter(|_| digits);
+    let budget = Duration::from_millis(millis.ok_or_else(|| bad(name, "it is milliseconds"))?);
+    match budget.checked_sub(since.elapsed()) {
+        Some(left) if !left.is_zero() => Ok(Some(left)),
+        _ => Err(Stop::code(
+            Code::Busy,
+            "the budget of the call was over before it was looked at: it did not run",
+        )),
+    }
 }
 
 fn sent<S: State>(server: &Inner<S>, headers: &HeaderMap) -> Result<Option<Sent>, Stop> {
@@ -232,34 +324,56 @@ fn fits<S: State>(server: &Inner<S>, headers: &HeaderMap) -> Result<(), Stop> {
     Err(Stop::code(Code::OtherBuild, detail))
 }
 
+fn count<S: State>(server: &Inner<S>, halt: &Halt) {
+    if matches!(halt, Halt::Forgotten | Halt::RolledBack) {
+        server.metrics.repeat(Repeat::Forgotten);
+    }
+}
+
 /// What became of a call, as soon as it is written.
-async fn became<S: State>(server: &Inner<S>, known: Known) -> Result<Response, Stop> {
-    let written = match known {
-        Known::Kept(written) => written,
-        Known::Pending(queued) => queued.written(WRITTEN_WITHIN).await?,
+async fn became<S: State>(
+    server: &Inner<S>,
+    known: Known,
+    within: Duration,
+) -> Result<Response, Stop> {
+    let (written, repeat) = match known {
+        Known::Kept(written) => (written, Repeat::Kept),
+        Known::Pending(queued) => {
+            let written = queued.written(within).await?;
+            let repeat = if written.is_repeat() {
+                Repeat::Waited
+            } else {
+                Repeat::New
+            };
+            (written, repeat)
+        }
+        Known::RefusedThin { status, code } => (refused_before(status, code), Repeat::Kept),
+        Known::Cancelled => (cancelled_before(), Repeat::Cancelled),
         Known::Reused => {
+            server.metrics.repeat(Repeat::Reused);
             let detail = "the call ID was used for another method, path or body";
             return Err(Stop::code(Code::CallReused, detail));
         }
+        Known::ReplyForgotten => {
+            server.metrics.repeat(Repeat::Forgotten);
+            let detail = "the command ran, and its reply is no longer kept";
+            return Err(Stop::code(Code::ReplyForgotten, detail));
+        }
     };
+    server.metrics.repeat(repeat);
+    Span::current().record("link.repeat", written.is_repeat());
+    if let Outcome::Reply(reply) = written.outcome() {
+        said(server, reply);
+    }
     Ok(server.names.written(&written))
 }
 
-/// The one value of a header, without the spaces and tabs around it.
-fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Stop> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else {
-        return Ok(None);
-    };
-    if values.next().is_some() {
-        return Err(bad(name, "it stands there more than once"));
-    }
-    let text = value
-        .to_str()
-        .map_err(|_| bad(name, "it has bytes that are not visible ASCII"))?;
-    Ok(Some(text.trim_matches([' ', '\t'])))
+fn replied<S: State>(server: &Inner<S>, reply: Reply) -> Response {
+    said(server, &reply);
+    reply::json(reply)
 }
 
-fn bad(name: &HeaderName, why: impl std::fmt::Display) -> Stop {
-    Stop::code(Code::BadRequest, format!("the header `{name}`: {why}"))
+fn said<S: State>(server: &Inner<S>, reply: &Reply) {
+    let bytes = reply.json().len() as u64;
+    server.metrics.response_bytes.fetch_add(bytes, Relaxed);
 }

@@ -1,13 +1,16 @@
 //! How each answer looks: its status, its headers, its bytes.
 
+use std::time::Duration;
+
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
-use link_wire::{CallId, Caller, Code, Problem, Service};
+use link_wire::{CallId, Caller, Code, LogPosition, Problem, Service};
 
+use super::metrics::Refusing;
 use crate::{
     Reply,
     engine::stage::{Halt, Written},
@@ -25,6 +28,9 @@ pub(super) struct Names {
     pub(super) sent: HeaderName,
     pub(super) repeat: HeaderName,
     pub(super) refused: HeaderName,
+    pub(super) log: HeaderName,
+    pub(super) ack: HeaderName,
+    pub(super) budget: HeaderName,
 }
 
 impl Default for Names {
@@ -40,6 +46,9 @@ impl Default for Names {
             sent: name("link-sent"),
             repeat: name("link-repeat"),
             refused: name("link-refused"),
+            log: name("link-log"),
+            ack: name("link-ack"),
+            budget: name("link-budget"),
         }
     }
 }
@@ -60,6 +69,9 @@ impl Names {
             sent: name(headers.sent)?,
             repeat: name(headers.repeat)?,
             refused: name(headers.refused)?,
+            log: name(headers.log)?,
+            ack: name(headers.ack)?,
+            budget: name(headers.budget)?,
         })
     }
 
@@ -72,6 +84,13 @@ impl Names {
     pub(super) fn say_caller(&self, headers: &mut HeaderMap, caller: &Caller) {
         if let Ok(value) = HeaderValue::from_str(caller.as_str()) {
             headers.insert(self.caller.clone(), value);
+        }
+    }
+
+    /// Says how far the log is written.
+    pub(super) fn say_position(&self, headers: &mut HeaderMap, position: LogPosition) {
+        if let Ok(value) = HeaderValue::from_str(&position.to_string()) {
+            headers.insert(self.log.clone(), value);
         }
     }
 
@@ -93,6 +112,11 @@ impl Names {
                 }
                 response
             }
+            Outcome::Cancelled => Stop::code(
+                Code::CallCancelled,
+                "the call was settled before it arrived: it never ran, and never will",
+            )
+            .into_response(),
         };
         if written.is_repeat() {
             response
@@ -112,8 +136,8 @@ pub(super) enum Stop {
         detail: String,
         /// Whether the connection cannot be used any more.
         close: bool,
-        /// Whether the same request is to come again, after a second.
-        again: bool,
+        /// After how long the same request may come again, if it may.
+        again: Option<Duration>,
     },
     /// 405, with the methods that the path has.
     OtherMethod { allow: String },
@@ -127,8 +151,16 @@ impl Stop {
             code,
             detail: detail.into(),
             close: false,
-            again: code == Code::Busy,
+            again: (code == Code::Busy).then_some(Duration::from_secs(1)),
         }
+    }
+
+    /// The same, and the request may come again after this time.
+    pub(super) fn and_again(mut self, after: Duration) -> Self {
+        if let Self::Code { again, .. } = &mut self {
+            *again = Some(after);
+        }
+        self
     }
 
     /// The same, and the connection ends with it.
@@ -143,7 +175,7 @@ impl Stop {
     /// it again as it was would run it twice.
     pub(super) fn and_named(mut self, header: &HeaderName, id: &CallId) -> Self {
         if let Self::Code { detail, again, .. } = &mut self {
-            *again = false;
+            *again = None;
             let how = format!("what became of it tells the same request with `{header}: {id}`");
             *detail = format!("{detail}; {how}");
         }
@@ -159,12 +191,14 @@ impl Stop {
                 again,
             } => {
                 let mut response = problem(&Problem::of(code, detail));
+                response.extensions_mut().insert(Refusing::Server(code));
                 let headers = response.headers_mut();
                 if code == Code::Unauthenticated {
                     headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
                 }
-                if again {
-                    headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                if let Some(after) = again {
+                    let whole = after.as_secs() + u64::from(after.subsec_nanos() > 0);
+                    headers.insert(RETRY_AFTER, HeaderValue::from(whole.max(1)));
                 }
                 if close {
                     headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -174,6 +208,9 @@ impl Stop {
             Self::OtherMethod { allow } => {
                 let detail = format!("the path takes {allow}");
                 let mut response = problem(&Problem::of(Code::OtherMethod, detail));
+                response
+                    .extensions_mut()
+                    .insert(Refusing::Server(Code::OtherMethod));
                 if let Ok(allow) = HeaderValue::from_str(&allow) {
                     response.headers_mut().insert(ALLOW, allow);
                 }
@@ -189,6 +226,20 @@ impl From<Halt> for Stop {
         match halt {
             Halt::Unavailable => Self::code(Code::Unavailable, "the server takes no calls now"),
             Halt::Busy => Self::code(Code::Busy, "too much is queued: this try did not run"),
+            Halt::Full => Self::code(Code::Busy, "the disk is full: this try did not run"),
+            Halt::RolledBack => Self::code(
+                Code::RolledBack,
+                "the client has seen a log that this server does not hold: the command did not run",
+            ),
+            Halt::Forgotten => Self::code(
+                Code::CallForgotten,
+                "the server forgot calls of that age: the command may have run, and did not run now",
+            ),
+            Halt::TooManyKeys { retry_after } => Self::code(
+                Code::TooManyKeys,
+                "the caller has as many idempotency keys as are kept: the command did not run",
+            )
+            .and_again(retry_after),
             Halt::Unwritten => Self::code(
                 Code::Busy,
                 "the command is queued and not written yet: it may run",
@@ -209,18 +260,20 @@ impl From<Halt> for Stop {
 
 /// 200 with JSON. The bytes are shared with the table of calls, not copied.
 pub(super) fn json(reply: Reply) -> Response {
-    response(StatusCode::OK, "application/json", Bytes::from_owner(reply))
+    bytes(StatusCode::OK, "application/json", Bytes::from_owner(reply))
 }
 
 fn refused(refusal: &KeptRefusal) -> Response {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::CONFLICT);
-    problem(&Problem {
+    let mut response = problem(&Problem {
         kind: "about:blank".into(),
         title: status.canonical_reason().unwrap_or_default().into(),
         status: status.as_u16(),
         detail: refusal.detail.clone(),
         code: refusal.code.clone(),
-    })
+    });
+    response.extensions_mut().insert(Refusing::Handler);
+    response
 }
 
 fn problem(problem: &Problem) -> Response {
@@ -228,10 +281,20 @@ fn problem(problem: &Problem) -> Response {
     // A problem is strings and a number: its JSON does not fail.
     let body = serde_json::value::to_raw_value(problem)
         .map(|json| Bytes::from(Box::<str>::from(json).into_string()));
-    response(status, Problem::MEDIA_TYPE, body.unwrap_or_default())
+    bytes(status, Problem::MEDIA_TYPE, body.unwrap_or_default())
 }
 
-fn response(status: StatusCode, kind: &'static str, body: Bytes) -> Response {
+/// 200 with this as JSON.
+pub(super) fn of(answer: &impl serde::Serialize) -> Result<Response, Stop> {
+    let json = serde_json::to_vec(answer).map_err(|error| {
+        tracing::error!(%error, "an answer cannot be JSON");
+        Stop::code(Code::Failed, "the answer cannot be JSON")
+    })?;
+    Ok(bytes(StatusCode::OK, "application/json", json.into()))
+}
+
+/// An answer with these bytes.
+pub(super) fn bytes(status: StatusCode, kind: &'static str, body: Bytes) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();

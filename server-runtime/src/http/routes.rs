@@ -18,6 +18,8 @@ pub(super) struct Routes<S: State> {
 /// One route and its handler.
 pub(super) struct Served<S: State> {
     pub(super) handler: Handler<S>,
+    /// Its place in the service.
+    index: usize,
     /// The names of the path's parameters, in order.
     parameters: Vec<&'static str>,
 }
@@ -25,6 +27,8 @@ pub(super) struct Served<S: State> {
 /// A route that was found, with the values of its path.
 pub(super) struct Found<'a, S: State> {
     pub(super) handler: &'a Handler<S>,
+    /// Its place in the service.
+    pub(super) index: usize,
     pub(super) path: Vec<(&'static str, String)>,
 }
 
@@ -47,7 +51,7 @@ impl<S: State> Routes<S> {
             }
         }
         let mut shapes: HashMap<String, Vec<Served<S>>> = HashMap::new();
-        for route in service.routes {
+        for (index, route) in service.routes.iter().enumerate() {
             let Some(handler) = left.remove(route.name) else {
                 return Err(format!("the route `{}` has no handler", route.name));
             };
@@ -67,6 +71,7 @@ impl<S: State> Routes<S> {
             }
             served.push(Served {
                 handler,
+                index,
                 parameters,
             });
         }
@@ -110,6 +115,7 @@ impl<S: State> Routes<S> {
         });
         Ok(Found {
             handler: &served.handler,
+            index: served.index,
             path: decoded.collect::<Result<_, Stop>>()?,
         })
     }

@@ -4,7 +4,7 @@ use std::{
     convert::Infallible,
     future::{Future, pending},
     pin::pin,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
@@ -19,7 +19,7 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use super::{Inner, MOST_CONNECTIONS, ServeError, order, socket::Socket, stops};
+use super::{Inner, MOST_CONNECTIONS, ServeError, order, socket::Socket, stops, who::Peer};
 use crate::State;
 
 /// How long a connection may take to its first whole head: whoever opens one has a request.
@@ -70,7 +70,7 @@ pub(super) async fn serve<S: State>(
             () = &mut stop => break,
             Some(_) = connections.join_next() => {}
             (accepted, place) = next => match accepted {
-                Ok((stream, _)) => {
+                Ok((stream, peer)) => {
                     // Without it a small reply can wait for the client's acknowledgement.
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "a connection keeps its delay");
@@ -81,7 +81,10 @@ pub(super) async fn serve<S: State>(
                     }
                     // Said once, until there is room again: not for each connection that waited.
                     was_full = free == 0 || (was_full && free < most / 8);
-                    let connection = connection(Arc::clone(&server), stream);
+                    let peer = Peer {
+                        address: Some(peer),
+                    };
+                    let connection = connection(Arc::clone(&server), stream, peer);
                     connections.spawn(async move {
                         connection.await;
                         drop(place);
@@ -114,11 +117,16 @@ pub(super) async fn serve<S: State>(
 pub(super) async fn connection<S: State>(
     server: Arc<Inner<S>>,
     stream: impl AsyncRead + AsyncWrite + Unpin,
+    peer: Peer,
 ) {
+    let metrics = &server.metrics;
+    metrics.connections_accepted.fetch_add(1, Relaxed);
+    let _held = metrics.hold(|metrics| &metrics.connections);
     let mut draining = server.draining.subscribe();
     let arrived = Arc::new(Notify::new());
-    let service = service_fn(|request: hyper::Request<Incoming>| {
+    let service = service_fn(|mut request: hyper::Request<Incoming>| {
         arrived.notify_one();
+        request.extensions_mut().insert(peer);
         let server = Arc::clone(&server);
         async move { Ok::<_, Infallible>(order::answer(&server, request.map(Body::new)).await) }
     });

@@ -32,7 +32,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::stops;
+use super::{metrics::Held, stops};
 use crate::{
     engine::{
         Live, Records,
@@ -53,11 +53,13 @@ pub(super) fn response<C: Send + Sync + 'static>(
     route: &'static Route,
     live: Live<C>,
     draining: watch::Receiver<bool>,
+    held: Held,
 ) -> Response {
     let tail = Tail::new(route, live, draining);
-    let pieces = stream::unfold(tail, |mut tail| async move {
+    // It is counted as open until the body goes.
+    let pieces = stream::unfold((tail, held), |(mut tail, held)| async move {
         let piece = tail.next().await?;
-        Some((Ok::<_, Infallible>(piece), tail))
+        Some((Ok::<_, Infallible>(piece), (tail, held)))
     });
     let mut response = Response::new(Body::from_stream(pieces));
     let headers = response.headers_mut();

@@ -11,9 +11,11 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{Inner, order, serve::connection};
+use super::{Inner, order, serve::connection, who::Peer};
 use crate::{
-    Accepted, Authenticate, Engine, Handler, MemoryJournal, Record, Server, State, decision, reply,
+    Accepted, Authenticate, Engine, Handler, MemoryJournal, Record, Server, State,
+    auth::{AuthUnavailable, Credentials},
+    decision, reply,
 };
 
 const fn route(name: &'static str, kind: Kind, method: &'static str, path: &'static str) -> Route {
@@ -56,7 +58,7 @@ static SERVICE: Service = Service {
     routes: &ROUTES,
 };
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 struct Ticks(u64);
 
 impl State for Ticks {
@@ -70,9 +72,13 @@ impl State for Ticks {
 struct Anybody;
 
 impl Authenticate for Anybody {
-    fn caller(&self, token: &str) -> Option<Caller> {
+    fn caller(&self, who: &Credentials<'_>) -> Result<Option<Caller>, AuthUnavailable> {
+        let token = who.token().unwrap_or_default();
         assert_ne!(token, "panic", "a look-up that panics");
-        token.parse().ok()
+        if token == "away" {
+            return Err(AuthUnavailable::new("nobody answers"));
+        }
+        Ok(token.parse().ok())
     }
 }
 
@@ -176,15 +182,12 @@ async fn a_body_that_does_not_arrive_is_a_no_for_now() {
 }
 
 #[tokio::test]
-async fn the_key_of_other_services_on_a_command_is_not_passed_over() {
+async fn a_look_up_of_the_caller_that_gets_no_answer_is_503_and_no_401() {
     let server = server(&MemoryJournal::new());
-    let key = ("idempotency-key", "\"one\"");
-    let (status, code, detail) =
-        no(order::answer(&server, tick(&[key], Body::empty())).await).await;
-    assert_eq!((status, code.as_str()), (400, "bad_request"));
-    assert!(detail.contains("`riff-call`"), "{detail}");
-    let both = tick(&[key, ("riff-call", "one")], Body::empty());
-    assert_eq!(order::answer(&server, both).await.status(), 200);
+    let request = http::Request::post("/v1/tick").header("authorization", "Bearer away");
+    let request = request.body(Body::empty()).unwrap();
+    let (status, code, _) = no(order::answer(&server, request).await).await;
+    assert_eq!((status, code.as_str()), (503, "busy"));
 }
 
 #[tokio::test]
@@ -200,7 +203,7 @@ async fn a_look_up_of_the_caller_that_panics_is_500() {
 fn connect(holds: usize) -> DuplexStream {
     let (client, stream) = duplex(holds);
     let server = server(&MemoryJournal::new());
-    tokio::spawn(connection(server, stream));
+    tokio::spawn(connection(server, stream, Peer::default()));
     client
 }
 

@@ -122,16 +122,24 @@ pub(crate) fn begun_after(salt: u32, bytes: &[u8]) -> Option<usize> {
     cut.next_back().map(|len| bytes.len() - len)
 }
 
+/// Whether these bytes are space that was filled ahead: only zeros. Nothing at all is, too.
+pub(crate) fn is_filling(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<16>();
+    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
+}
+
 /// How far the bytes of a segment are whole frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Walk {
+    /// The whole frames.
+    pub(crate) frames: u64,
     /// The records of the whole frames.
     pub(crate) records: u64,
     /// Where the last whole frame begins, if there is one.
     pub(crate) last: Option<usize>,
     /// Where the whole frames end.
     pub(crate) end: usize,
-    /// What comes then, if the bytes do not end there.
+    /// What comes then, if it is no end: neither that of the bytes, nor zeros up to it.
     pub(crate) bad: Option<Bad>,
     /// Where a frame was begun after the bad one: then it is damage, not a torn end.
     pub(crate) follows: Option<usize>,
@@ -140,6 +148,7 @@ pub(crate) struct Walk {
 /// Walks over the whole frames of these bytes.
 pub(crate) fn walk(salt: u32, bytes: &[u8]) -> Walk {
     let mut walk = Walk {
+        frames: 0,
         records: 0,
         last: None,
         end: 0,
@@ -149,10 +158,12 @@ pub(crate) fn walk(salt: u32, bytes: &[u8]) -> Walk {
     while walk.end < bytes.len() {
         match read(salt, &bytes[walk.end..]) {
             Ok(frame) => {
+                walk.frames += 1;
                 walk.records += u64::from(frame.records);
                 walk.last = Some(walk.end);
                 walk.end += frame.len();
             }
+            Err(_) if is_filling(&bytes[walk.end..]) => break,
             Err(bad) => {
                 walk.bad = Some(bad);
                 let follows = begun_after(salt, &bytes[walk.end..]);
@@ -230,6 +241,22 @@ mod tests {
         assert_eq!(walk(salt, &bytes).follows, None);
         bytes.extend_from_slice(&marker(salt));
         assert_eq!(walk(salt, &bytes).follows, Some(HEADER + 7));
+    }
+
+    #[test]
+    fn zeros_are_the_end_and_nothing_but_zeros_is() {
+        let whole = two();
+        for more in 0..70 {
+            let mut bytes = whole.clone();
+            bytes.resize(whole.len() + more, 0);
+            let found = walk(SALT, &bytes);
+            assert_eq!((found.end, found.bad), (whole.len(), None), "{more}");
+            for at in whole.len()..bytes.len() {
+                let mut bytes = bytes.clone();
+                bytes[at] = 1;
+                assert!(walk(SALT, &bytes).bad.is_some(), "{more}, {at}");
+            }
+        }
     }
 
     #[test]

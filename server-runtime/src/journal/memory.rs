@@ -1,52 +1,45 @@
 //! The journal in memory, for tests: what is written and what is synced are two things, and it
-//! can fail, hold and lose power when a test says so.
+//! can fail, hold, fence and lose power when a test says so.
 
 use std::{
     ops::ControlFlow,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use link_wire::Position;
 
-use super::{AppendError, Chunk, Cut, Found, Journal, JournalError, frame};
+use super::{
+    AppendError, Chunk, Cut, Epoch, Found, Journal, JournalError, JournalStats, Resolved, Writer,
+    frame,
+};
+
+mod faults;
+mod store;
+
+use self::store::{Checkpoint, Segment, Store, said_so};
 
 const SALT: u32 = 0x006d_65ff;
+const SEGMENT_BYTES: usize = 64 * 1024 * 1024;
 
-/// A journal whose disk is a vector. Its clones share the disk, so that a test keeps one while
-/// the engine writes through the other.
+/// A journal whose disk is a vector. Its clones are handles on one store: a test keeps one while
+/// the engine writes through the other, or takes the right to write away through it.
 #[derive(Debug, Clone)]
 pub struct MemoryJournal {
     disk: Arc<Disk>,
-    found: Found,
 }
 
 #[derive(Debug)]
 struct Disk {
-    state: Mutex<Bytes>,
-    released: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Bytes {
-    live: Vec<u8>,
-    /// How many of the live bytes a loss of power leaves.
-    durable: usize,
-    next: Position,
-    fail_append: Option<u64>,
-    fail_sync: Option<u64>,
-    held: bool,
-    stopped: bool,
+    store: Mutex<Store>,
+    /// A fault was taken back, or the log grew.
+    changed: Condvar,
+    segment_bytes: usize,
 }
 
 impl Default for MemoryJournal {
     fn default() -> Self {
-        Self::of(
-            Bytes {
-                next: Position(1),
-                ..Bytes::default()
-            },
-            Found::default(),
-        )
+        Self::with_segments(SEGMENT_BYTES)
     }
 }
 
@@ -56,40 +49,32 @@ impl MemoryJournal {
         Self::default()
     }
 
-    /// The log that a start finds in these bytes.
+    /// An empty log whose parts have so many bytes each, and at least one chunk.
+    pub fn with_segments(segment_bytes: usize) -> Self {
+        Self::of(
+            Store {
+                segments: vec![Segment {
+                    base: Position(1),
+                    offset: 0,
+                }],
+                next: Position(1),
+                ..Store::default()
+            },
+            segment_bytes,
+        )
+    }
+
+    /// The log that a start finds in these bytes, which begin with the first record.
     ///
     /// # Errors
     /// [`JournalError::Damaged`] when a later frame was begun after a bad one.
-    pub fn from_bytes(mut bytes: Vec<u8>) -> Result<Self, JournalError> {
-        let walk = frame::walk(SALT, &bytes);
-        let place = format!("memory, byte {}", walk.end);
-        let mut found = Found::default();
-        if let Some(bad) = walk.bad {
-            if walk.follows.is_some() {
-                return Err(JournalError::Damaged {
-                    place,
-                    what: bad.as_str().into(),
-                });
-            }
-            let cut = (bytes.len() - walk.end) as u64;
-            found.cut.push(Cut {
-                place,
-                bytes: cut,
-                what: bad.as_str(),
-            });
-            bytes.truncate(walk.end);
-        }
-        let durable = bytes.len();
-        let next = Position(1 + walk.records);
-        Ok(Self::of(
-            Bytes {
-                live: bytes,
-                durable,
-                next,
-                ..Bytes::default()
-            },
-            found,
-        ))
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, JournalError> {
+        let new = Self::new();
+        let store = new.store().clone();
+        new.started(Store {
+            live: bytes,
+            ..store
+        })
     }
 
     /// The log that a start finds after the process was killed: all that was written.
@@ -97,7 +82,8 @@ impl MemoryJournal {
     /// # Errors
     /// As [`MemoryJournal::from_bytes`].
     pub fn killed(&self) -> Result<Self, JournalError> {
-        Self::from_bytes(self.state().live.clone())
+        let store = self.store().clone();
+        self.started(store)
     }
 
     /// The log that a start finds after a loss of power: what was synced, and this many bytes of
@@ -106,144 +92,258 @@ impl MemoryJournal {
     /// # Errors
     /// As [`MemoryJournal::from_bytes`].
     pub fn without_power(&self, unsynced: usize) -> Result<Self, JournalError> {
-        let state = self.state();
-        let end = state.live.len().min(state.durable.saturating_add(unsynced));
-        Self::from_bytes(state.live[..end].to_vec())
+        let mut store = self.store().clone();
+        let end = store.durable.saturating_add(unsynced);
+        store.live.truncate(end);
+        self.started(store)
     }
 
-    /// All that was written.
+    /// This log as a backup of it that was put back: [`Found::restored`] is set until something
+    /// is appended.
+    #[must_use]
+    pub fn restored(self) -> Self {
+        self.store().found.restored = true;
+        self
+    }
+
+    /// All that was written and not dropped, as frames.
     pub fn bytes(&self) -> Vec<u8> {
-        self.state().live.clone()
+        self.store().live.clone()
     }
 
     /// How many of the written bytes are not synced.
     pub fn unsynced(&self) -> usize {
-        let state = self.state();
-        state.live.len() - state.durable
+        let store = self.store();
+        store.live.len() - store.durable
     }
 
-    /// The n-th append from now, 1 for the next, writes half of its bytes and fails.
-    pub fn fail_append(&self, n: u64) {
-        self.state().fail_append = Some(n);
+    /// Another disk, as a start finds it that begins with this one.
+    fn started(&self, old: Store) -> Result<Self, JournalError> {
+        let mut store = Store {
+            checkpoints: old.checkpoints,
+            segments: old.segments,
+            epoch: old.epoch,
+            found: Found {
+                cut: Vec::new(),
+                restored: old.found.restored,
+            },
+            live: old.live,
+            ..Store::default()
+        };
+        let walk = frame::walk(SALT, &store.live);
+        if let Some(bad) = walk.bad {
+            let place = format!("memory, byte {}", walk.end);
+            if walk.follows.is_some() {
+                return Err(JournalError::Damaged {
+                    place,
+                    what: bad.as_str().into(),
+                });
+            }
+            store.found.cut.push(Cut {
+                place,
+                bytes: (store.live.len() - walk.end) as u64,
+                what: bad.as_str(),
+            });
+        }
+        store.live.truncate(walk.end);
+        store.durable = store.live.len();
+        store
+            .segments
+            .retain(|segment| segment.offset == 0 || segment.offset < walk.end);
+        store.next = Position(store.first().0 + walk.records);
+        Ok(Self::of(store, self.disk.segment_bytes))
     }
 
-    /// The sync of the n-th append from now, 1 for the next, fails: its bytes are written only.
-    pub fn fail_sync(&self, n: u64) {
-        self.state().fail_sync = Some(n);
-    }
-
-    /// From now on each append waits for [`MemoryJournal::release`], before it writes.
-    pub fn hold(&self) {
-        self.state().held = true;
-    }
-
-    /// Lets appends go on.
-    pub fn release(&self) {
-        self.state().held = false;
-        self.disk.released.notify_all();
-    }
-
-    fn of(bytes: Bytes, found: Found) -> Self {
+    fn of(store: Store, segment_bytes: usize) -> Self {
         let disk = Disk {
-            state: Mutex::new(bytes),
-            released: Condvar::new(),
+            store: Mutex::new(store),
+            changed: Condvar::new(),
+            segment_bytes,
         };
         Self {
             disk: Arc::new(disk),
-            found,
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, Bytes> {
-        self.disk
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn store(&self) -> MutexGuard<'_, Store> {
+        let store = self.disk.store.lock();
+        store.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Journal for MemoryJournal {
     fn found(&self) -> Found {
-        self.found.clone()
+        self.store().found.clone()
     }
 
-    fn replay(
-        &mut self,
+    fn acquire(&self) -> Result<Writer, JournalError> {
+        let mut store = self.store();
+        if store.stopped {
+            return Err(JournalError::Stopped);
+        }
+        store.epoch.0 += 1;
+        Ok(Writer {
+            epoch: store.epoch,
+            tail: Position(store.next.0 - 1),
+        })
+    }
+
+    fn renew(&self, writer: &Writer) -> Result<(), AppendError> {
+        self.store().check_epoch(writer.epoch)
+    }
+
+    fn append(&self, epoch: Epoch, chunk: Chunk<'_>) -> Result<(), AppendError> {
+        let store = self.store();
+        let held = self
+            .disk
+            .changed
+            .wait_while(store, |store| store.faults.held);
+        let mut store = held.unwrap_or_else(PoisonError::into_inner);
+        store.check_epoch(epoch)?;
+        if chunk.bytes.len() > frame::MOST_PAYLOAD {
+            return Err(AppendError::TooLarge {
+                bytes: chunk.bytes.len(),
+            });
+        }
+        if chunk.first != store.next {
+            return Err(AppendError::WrongPosition {
+                stands: store.next,
+                given: chunk.first,
+            });
+        }
+        if store.faults.full {
+            return Err(AppendError::Full {
+                source: said_so("appending to"),
+            });
+        }
+        let unknown = store.faults.unknown.take();
+        if unknown != Some(false) {
+            store.write(chunk, self.disk.segment_bytes)?;
+            self.disk.changed.notify_all();
+        }
+        match unknown {
+            None => Ok(()),
+            Some(_) => Err(AppendError::Unknown {
+                source: said_so("waiting for"),
+            }),
+        }
+    }
+
+    fn resolve(&self, epoch: Epoch, chunk: Chunk<'_>) -> Result<Resolved, AppendError> {
+        let mut store = self.store();
+        store.check_epoch(epoch)?;
+        if store.faults.this_resolve() {
+            return Err(AppendError::Unknown {
+                source: said_so("asking"),
+            });
+        }
+        if store.next == chunk.first {
+            return Ok(Resolved::Absent);
+        }
+        if store.last == Some(chunk.first) && store.next == chunk.end() {
+            return Ok(Resolved::Appended);
+        }
+        Err(AppendError::WrongPosition {
+            stands: store.next,
+            given: chunk.first,
+        })
+    }
+
+    fn read(
+        &self,
+        from: Position,
         visit: &mut dyn FnMut(Chunk<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        let bytes = self.bytes();
-        let (mut rest, mut first) = (&bytes[..], Position(1));
+        let (bytes, mut first) = {
+            let store = self.store();
+            (store.live[..store.durable].to_vec(), store.first())
+        };
+        if from < first && first > Position(1) {
+            return Err(JournalError::Pruned { first });
+        }
+        let mut rest = &bytes[..];
         while let Ok(frame) = frame::read(SALT, rest) {
             let chunk = Chunk {
                 first,
                 records: frame.records,
                 bytes: frame.payload,
             };
-            if visit(chunk).is_break() {
+            if chunk.end() > from && visit(chunk).is_break() {
                 return Ok(());
             }
-            first = Position(first.0 + u64::from(frame.records));
+            first = chunk.end();
             rest = &rest[frame.len()..];
         }
         Ok(())
     }
 
-    fn append(&mut self, chunk: Chunk<'_>) -> Result<(), AppendError> {
-        let state = self.state();
-        let held = self.disk.released.wait_while(state, |state| state.held);
-        let mut state = held.unwrap_or_else(PoisonError::into_inner);
-        if state.stopped {
-            return Err(AppendError::Failed(JournalError::Stopped));
+    fn follow(&self, from: Position, within: Duration) -> Result<bool, JournalError> {
+        let nothing = |store: &mut Store| store.next <= from;
+        let waited = self
+            .disk
+            .changed
+            .wait_timeout_while(self.store(), within, nothing);
+        let (store, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        Ok(store.next > from)
+    }
+
+    fn first(&self) -> Position {
+        self.store().first()
+    }
+
+    fn put_checkpoint(&self, at: Position, bytes: &[u8]) -> Result<(), JournalError> {
+        let mut store = self.store();
+        if store.faults.full {
+            return Err(said_so("putting a checkpoint into"));
         }
-        if chunk.bytes.len() > frame::MOST_PAYLOAD {
-            return Err(AppendError::TooLarge {
-                bytes: chunk.bytes.len(),
-            });
-        }
-        if chunk.first != state.next {
-            return Err(AppendError::WrongPosition {
-                stands: state.next,
-                given: chunk.first,
-            });
-        }
-        let mut bytes = Vec::new();
-        frame::encode(SALT, chunk.records, chunk.bytes, &mut bytes);
-        if counts_down(&mut state.fail_append) {
-            let half = bytes.len() / 2;
-            state.live.extend_from_slice(&bytes[..half]);
-            return Err(stop(&mut state, "appending to"));
-        }
-        state.live.extend_from_slice(&bytes);
-        if counts_down(&mut state.fail_sync) {
-            return Err(stop(&mut state, "syncing"));
-        }
-        state.durable = state.live.len();
-        state.next = Position(state.next.0 + u64::from(chunk.records));
+        let (bytes, damaged) = (bytes.to_vec(), false);
+        store.checkpoints.insert(at, Checkpoint { bytes, damaged });
         Ok(())
     }
-}
 
-/// Whether this is the one that fails.
-fn counts_down(left: &mut Option<u64>) -> bool {
-    match left {
-        Some(0 | 1) => {
-            *left = None;
-            true
-        }
-        Some(n) => {
-            *n -= 1;
-            false
-        }
-        None => false,
+    fn checkpoints(&self) -> Result<Vec<Position>, JournalError> {
+        Ok(self.store().checkpoints.keys().rev().copied().collect())
     }
-}
 
-fn stop(state: &mut Bytes, doing: &'static str) -> AppendError {
-    state.stopped = true;
-    let source = std::io::Error::other("a test said so");
-    AppendError::Failed(JournalError::Io {
-        doing,
-        place: "memory".into(),
-        source,
-    })
+    fn checkpoint(&self, at: Position) -> Result<Vec<u8>, JournalError> {
+        match self.store().checkpoints.get(&at) {
+            None => Err(JournalError::NoCheckpoint { at }),
+            Some(checkpoint) if checkpoint.damaged => Err(JournalError::Damaged {
+                place: format!("memory, the checkpoint at {at}"),
+                what: "a test said so".into(),
+            }),
+            Some(checkpoint) => Ok(checkpoint.bytes.clone()),
+        }
+    }
+
+    fn remove_checkpoint(&self, at: Position) -> Result<(), JournalError> {
+        self.store().checkpoints.remove(&at);
+        Ok(())
+    }
+
+    fn truncate_before(&self, at: Position) -> Result<(), JournalError> {
+        let mut store = self.store();
+        let newest = store.checkpoints.keys().next_back();
+        if newest.is_none_or(|newest| *newest < at) {
+            return Err(JournalError::NoCheckpoint { at });
+        }
+        let keep = store.segments.partition_point(|segment| segment.base <= at);
+        store.segments.drain(..keep.saturating_sub(1));
+        let cut = store.segments.first().map_or(0, |first| first.offset);
+        store.live.drain(..cut);
+        store.durable = store.durable.saturating_sub(cut);
+        for segment in &mut store.segments {
+            segment.offset -= cut;
+        }
+        Ok(())
+    }
+
+    fn stats(&self) -> JournalStats {
+        let store = self.store();
+        JournalStats {
+            bytes: store.live.len() as u64,
+            segments: store.segments.len() as u64,
+            ..store.stats
+        }
+    }
 }

@@ -68,7 +68,7 @@ pub(crate) static SERVICE: Service = Service {
     routes: &ROUTES,
 };
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Board {
     held: BTreeMap<String, Caller>,
     said: u64,
@@ -211,7 +211,7 @@ impl Handlers for Board {
     }
 }
 
-fn handlers() -> Vec<Handler<Board>> {
+pub(crate) fn handlers() -> Vec<Handler<Board>> {
     vec![
         Handler::query(&ROUTES[0], |state, cx, input| {
             let query = input.query::<Here>()?;

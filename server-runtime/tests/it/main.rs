@@ -10,7 +10,10 @@
 mod app;
 mod client;
 mod commands;
+mod forgotten;
 mod journal;
+mod log_check;
+mod log_copies;
 mod log_files;
 mod order;
 mod stop;

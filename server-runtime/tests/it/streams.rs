@@ -33,7 +33,7 @@ async fn a_stream_says_ready_and_then_each_event_with_its_cursor() {
     assert_eq!(tail.chunk().await.unwrap(), ": ready 1\n\n");
     let bens = Request::bare("POST", "/v1/items/x").header("authorization", "Bearer ben-token");
     assert_eq!(client.ask(&bens).await.status, 200);
-    for (n, text) in [(3, "one"), (4, "two\nlines")] {
+    for (n, text) in [(4, "one"), (5, "two\nlines")] {
         assert_eq!(client.ask(&say(text)).await.status, 200);
         let data = serde_json::json!({ "seq": n, "text": text });
         assert_eq!(
@@ -56,7 +56,11 @@ async fn a_stream_without_a_cursor_has_no_ids() {
         Client::connect(server.at).await.ask(&say("x")).await.status,
         200
     );
-    assert_eq!(hum.chunk().await.unwrap(), "data: 1\n\n");
+    assert_eq!(
+        hum.chunk().await.unwrap(),
+        "data: 2\n\n",
+        "the run began at 1"
+    );
     server.stop().await.unwrap();
 }
 

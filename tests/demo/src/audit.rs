@@ -64,14 +64,14 @@ impl Ledger {
         let unreadable = |error: log::LogError| format!("the log cannot be read: {error}");
         for record in log::read(dir).map_err(unreadable)? {
             let record = record.map_err(unreadable)?;
-            if let Some(change) = record.change {
+            let (position, log::LoggedEntry::Call(call)) = (record.position, record.entry) else {
+                continue;
+            };
+            if let Some(change) = call.change {
                 let change: Change = serde_json::from_value(change).map_err(|error| {
-                    format!(
-                        "the change at {} is no change of riff: {error}",
-                        record.position
-                    )
+                    format!("the change at {position} is no change of riff: {error}")
                 })?;
-                ledger.take(record.by.to_string(), change.event);
+                ledger.take(call.by.to_string(), change.event);
             }
         }
         Ok(ledger)

@@ -1,9 +1,10 @@
 //! The demo: commands through broken connections and a killed server, counted by the log.
 //!
+//! The server as a process is in the library beside it (`demo::world`), as other tests kill it, too.
+//!
 //! | file | what |
 //! |---|---|
 //! | `options` | the command line |
-//! | `world` | the directory and the server as a process |
 //! | `work` | who does what; decided by the seed |
 //! | `load` | the callers at work, and what they were told |
 //! | `reader` | the one who reads a stream along |
@@ -18,7 +19,6 @@ mod reader;
 mod run;
 mod show;
 mod work;
-mod world;
 
 use std::process::ExitCode;
 

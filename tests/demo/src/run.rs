@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use demo::world::{Server, World};
 use faults::{Counts, Plan, Proxy, new_seed};
 use riff_api::{RiffApi, Who};
 use riff_link::{
@@ -21,7 +22,6 @@ use crate::{
     reader::Reader,
     show::{Report, Talk},
     work::{self, Names},
-    world::{Server, World},
 };
 
 /// Short, so that a run that meets a hundred faults takes seconds. The defaults are for people.

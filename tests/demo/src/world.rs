@@ -24,14 +24,16 @@ const STOP: Duration = Duration::from_secs(15);
 
 /// A directory for one server, and where its program is.
 #[derive(Debug)]
-pub(crate) struct World {
+pub struct World {
     program: PathBuf,
     dir: TempDir,
+    /// More words for `serve`.
+    serve: Vec<String>,
 }
 
 /// A server that runs. It is killed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub struct Server {
     child: Child,
     address: SocketAddr,
     /// Held open: a server whose standard output is gone could stop at a later line.
@@ -43,7 +45,7 @@ impl World {
     ///
     /// # Errors
     /// There is no such program, or no room for a directory.
-    pub(crate) fn new(program: Option<PathBuf>) -> Result<Self, String> {
+    pub fn new(program: Option<PathBuf>) -> Result<Self, String> {
         let program = program.map_or_else(beside, Ok)?;
         if !program.exists() {
             return Err(format!(
@@ -54,16 +56,30 @@ impl World {
         }
         let dir = tempfile::Builder::new().prefix("riff-demo-").tempdir();
         let dir = dir.map_err(|error| format!("no temporary directory: {error}"))?;
-        Ok(Self { program, dir })
+        Ok(Self {
+            program,
+            dir,
+            serve: Vec::new(),
+        })
+    }
+
+    /// The same, and each start of the server gets these words, too.
+    #[must_use]
+    pub fn serve_with(mut self, words: &[&str]) -> Self {
+        self.serve = words.iter().map(|word| (*word).to_owned()).collect();
+        self
     }
 
     /// Where the server has its log.
-    pub(crate) fn dir(&self) -> PathBuf {
+    pub fn dir(&self) -> PathBuf {
         self.dir.path().join("server")
     }
 
     /// Makes a token for a caller, as a person would.
-    pub(crate) async fn token(&self, caller: &str) -> Result<String, String> {
+    ///
+    /// # Errors
+    /// What the program says.
+    pub async fn token(&self, caller: &str) -> Result<String, String> {
         let output = self
             .command("token")
             .arg(caller)
@@ -78,13 +94,17 @@ impl World {
     }
 
     /// Starts the server and waits until it listens.
-    pub(crate) async fn start(&self) -> Result<Server, String> {
+    ///
+    /// # Errors
+    /// It does not listen in time; with the last lines that it said.
+    pub async fn start(&self) -> Result<Server, String> {
         let talk = self.dir.path().join("server.txt");
         let log = File::options().create(true).append(true).open(&talk);
         let log = log.map_err(|error| format!("no file for what the server says: {error}"))?;
         let mut child = self
             .command("serve")
             .args(["--listen", "127.0.0.1:0"])
+            .args(&self.serve)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
@@ -122,12 +142,15 @@ impl World {
 
 impl Server {
     /// Where it listens.
-    pub(crate) fn address(&self) -> SocketAddr {
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Kills it at once (SIGKILL), as a power switch would.
-    pub(crate) async fn kill(mut self) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub async fn kill(mut self) -> Result<(), String> {
         self.child
             .kill()
             .await
@@ -135,7 +158,10 @@ impl Server {
     }
 
     /// Asks it to stop (SIGTERM) and waits until it has.
-    pub(crate) async fn stop(mut self) -> Result<ExitStatus, String> {
+    ///
+    /// # Errors
+    /// It does not end in time, or has ended before.
+    pub async fn stop(mut self) -> Result<ExitStatus, String> {
         let pid = self
             .child
             .id()

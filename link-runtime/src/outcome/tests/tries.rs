@@ -1,6 +1,6 @@
 //! What follows from several tries of one call.
 
-use link_wire::{Attempts, Limits};
+use link_wire::{Attempts, Limits, Position, RunId};
 
 use super::*;
 
@@ -38,6 +38,7 @@ fn ended(kind: Kind, evidence: &[Evidence]) -> End {
 fn a_command_is_refused_by_a_plain_no_only_while_nothing_can_have_arrived() {
     let noes = [
         saying(401, "unauthenticated", ""),
+        saying(403, "other_caller", ""),
         saying(404, "no_route", ""),
         saying(412, "other_build", ""),
         saying(413, "too_large", ""),
@@ -53,6 +54,8 @@ fn a_command_is_refused_by_a_plain_no_only_while_nothing_can_have_arrived() {
         Evidence::Head(foreign(502)),
         Evidence::Head(ours(503)),
         Evidence::Head(ours(429)),
+        Evidence::Head(saying(429, "too_fast", "")),
+        Evidence::Head(saying(429, "too_many_keys", "")),
     ];
     for no in noes {
         let no = Evidence::Head(no);
@@ -235,4 +238,125 @@ fn a_budget_that_runs_out_in_a_wait_leaves_the_word_to_the_try_before() {
         panic!()
     };
     assert_eq!(cause.to_string(), "the server is busy: starting");
+}
+
+/// A 410 of this code, which says where the log is.
+fn gone(code: &str, here: Option<LogPosition>) -> Evidence {
+    Evidence::Head(Head {
+        log: here,
+        ..saying(410, code, "")
+    })
+}
+
+fn here() -> LogPosition {
+    LogPosition {
+        run: RunId::from_bytes([1; 16]),
+        position: Position(7),
+    }
+}
+
+/// What may hide that the command went in.
+fn hiding() -> [Evidence; 4] {
+    [
+        silent(),
+        Evidence::Head(foreign(502)),
+        Evidence::Head(ours(503)),
+        Evidence::Head(saying(429, "too_fast", "")),
+    ]
+}
+
+#[test]
+fn a_command_that_was_not_run_is_tried_once_more_while_nothing_can_have_arrived() {
+    for code in ["call_forgotten", "rolled_back"] {
+        for first in [vec![], vec![never(false)]] {
+            let tries = [first, vec![gone(code, Some(here()))]].concat();
+            assert_eq!(after(Kind::Command, &tries), Next::AtOnce(here()));
+        }
+        let next = after(Kind::Command, &[gone(code, None)]);
+        assert!(matches!(next, Next::End(End::Refused(_))), "{next:?}");
+        for earlier in hiding() {
+            let next = after(Kind::Command, &[earlier, gone(code, Some(here()))]);
+            let Next::End(End::Unknown(cause)) = next else {
+                panic!("{code}: {next:?}");
+            };
+            assert!(!cause.ran(), "{cause}");
+        }
+        // To what is no command it is a no like others.
+        let next = after(Kind::Query, &[gone(code, Some(here()))]);
+        assert!(matches!(next, Next::End(End::Refused(_))), "{next:?}");
+    }
+}
+
+#[test]
+fn the_one_more_try_is_numbered_and_not_counted() {
+    let mut tries = Tries::new(Kind::Command, Attempts::AtMost(2));
+    let mut next = |evidence: &Evidence, left| {
+        let class = JUDGE.class(evidence, Kind::Command);
+        let next = tries.next(class, left, &Limits::DEFAULT, u32::MAX);
+        (next, tries.number())
+    };
+    let forgotten = gone("call_forgotten", Some(here()));
+    assert_eq!(next(&forgotten, PLENTY), (Next::AtOnce(here()), 2));
+    let first_wait = Next::Again(Limits::DEFAULT.first_wait);
+    assert_eq!(next(&never(false), PLENTY), (first_wait, 3));
+    let (ended, _) = next(&forgotten, PLENTY);
+    assert!(matches!(ended, Next::End(End::Refused(_))), "{ended:?}");
+}
+
+#[test]
+fn a_command_without_time_for_one_more_try_has_not_run() {
+    let mut tries = Tries::new(Kind::Command, Attempts::Many);
+    let class = JUDGE.class(&gone("rolled_back", Some(here())), Kind::Command);
+    let next = tries.next(class, Duration::ZERO, &Limits::DEFAULT, 0);
+    assert!(matches!(next, Next::End(End::Refused(_))), "{next:?}");
+}
+
+#[test]
+fn the_one_more_try_may_have_arrived_like_any_other() {
+    let forgotten = gone("call_forgotten", Some(here()));
+    let mut tries = Tries::new(Kind::Command, Attempts::Many);
+    let mut next = None;
+    for evidence in [forgotten.clone(), silent(), forgotten] {
+        let class = JUDGE.class(&evidence, Kind::Command);
+        next = Some(tries.next(class, PLENTY, &Limits::DEFAULT, 0));
+    }
+    let expected = Next::End(End::Unknown(Cause::CallForgotten));
+    assert_eq!(next, Some(expected));
+}
+
+#[test]
+fn a_command_whose_reply_is_forgotten_ran_and_a_cancelled_one_never_did() {
+    let earlier = std::iter::once(vec![]).chain(hiding().map(|one| vec![one]));
+    for earlier in earlier {
+        let tries = |code| [earlier.clone(), vec![gone(code, Some(here()))]].concat();
+        let next = after(Kind::Command, &tries("reply_forgotten"));
+        assert_eq!(next, Next::End(End::Unknown(Cause::ReplyForgotten)));
+        assert!(Cause::ReplyForgotten.ran());
+        let next = after(Kind::Command, &tries("call_cancelled"));
+        assert!(matches!(next, Next::End(End::Refused(_))), "{next:?}");
+    }
+}
+
+#[test]
+fn a_stranger_can_neither_forget_nor_cancel() {
+    for code in [
+        "call_forgotten",
+        "rolled_back",
+        "reply_forgotten",
+        "call_cancelled",
+    ] {
+        let head = Head {
+            server: None,
+            ..saying(410, code, "")
+        };
+        let evidence = Evidence::Head(head);
+        assert!(!evidence.is_rollback());
+        let next = after(Kind::Command, &[evidence]);
+        assert!(
+            matches!(next, Next::End(End::Unknown(Cause::NotOurServer { .. }))),
+            "{next:?}"
+        );
+    }
+    assert!(gone("rolled_back", None).is_rollback());
+    assert!(!gone("call_forgotten", None).is_rollback());
 }

@@ -94,9 +94,10 @@ async fn what_was_acknowledged_survives_a_failed_sync_and_a_loss_of_power_at_eac
 async fn a_handler_that_panics_harms_nobody_else() {
     let journal = MemoryJournal::new();
     let engine = open(&journal);
+    let begun = journal.bytes();
     let failed = Err(Halt::Failed { route: "ask" });
     assert_eq!(send(&engine, ("ann", "1", 1), &Ask::Panic).await, failed);
-    assert!(journal.bytes().is_empty());
+    assert_eq!(journal.bytes(), begun);
     let read: Result<(), Halt> = engine.read(&ROUTE, &"ann".parse().unwrap(), |_, _| {
         panic!("a query that panics")
     });
@@ -111,9 +112,10 @@ async fn a_handler_that_panics_harms_nobody_else() {
 async fn a_handler_that_is_not_pure_is_found_and_nothing_of_it_is_queued() {
     let journal = MemoryJournal::new();
     let engine = open(&journal);
+    let begun = journal.bytes();
     let answer = send(&engine, ("ann", "1", 1), &Ask::Impure).await;
     assert_eq!(answer, Err(Halt::Failed { route: "ask" }));
-    assert!(journal.bytes().is_empty());
+    assert_eq!(journal.bytes(), begun);
     assert!(engine.look(&call("ann", "1", 1, b"")).unwrap().is_none());
 }
 
@@ -134,7 +136,7 @@ async fn an_apply_that_panics_stops_the_engine() {
     );
     assert!(matches!(*engine.phase().borrow(), Phase::Failed(_)));
     drop(engine);
-    assert_eq!(open(&journal.killed().unwrap()).opened().records, 1);
+    assert_eq!(open(&journal.killed().unwrap()).opened().records, 2);
 }
 
 #[tokio::test]
@@ -185,8 +187,8 @@ async fn a_close_writes_what_is_queued() {
     assert_eq!(open(&journal.killed().unwrap()).opened().calls, 10);
 }
 
-#[derive(Debug, Clone, Default)]
-struct Older;
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Older;
 
 impl State for Older {
     type Change = BTreeMap<String, u8>;
@@ -210,10 +212,10 @@ async fn a_change_that_is_not_known_stops_the_start() {
     else {
         panic!("another error: {error}")
     };
-    assert_eq!((position.0, command.as_str()), (2, "ask"));
+    assert_eq!((position.0, command.as_str()), (3, "ask"));
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Ticks(u64);
 
 impl State for Ticks {
@@ -235,7 +237,7 @@ async fn a_change_whose_json_is_null_is_still_a_change() {
     };
     let tick: CommandFn<Ticks> = |_, _, _| decision(Ok(Accepted::new((), ())));
     let known = engine
-        .command(&ROUTE, tick, call("ann", "1", 1, b""), &input)
+        .command(&ROUTE, tick, call("ann", "1", 1, b""), Vec::new(), &input)
         .unwrap();
     end(known).await.unwrap();
     drop(engine);

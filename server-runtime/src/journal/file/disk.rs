@@ -26,6 +26,8 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Gives a file another name of the same directory, in place of what has it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 }
 
 /// A file that is open for writing.
@@ -87,6 +89,10 @@ impl Disk for Machine {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
     }
 }
 

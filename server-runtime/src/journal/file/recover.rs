@@ -7,73 +7,40 @@ use link_wire::Position;
 
 use super::{
     super::{Cut, Found, JournalError, frame},
-    disk::{Disk, OpenFile},
-    failed,
-    reader::{Reader, headless},
+    checkpoint,
+    disk::Disk,
+    failed, marks,
+    reader::{self, Reader, headless},
     segment::{self, Header, Listed},
+    tail::{self, Tail},
 };
-
-/// The segment that is written, and where it ends.
-#[derive(Debug)]
-pub(super) struct Tail {
-    pub(super) file: OpenFile,
-    pub(super) salt: u32,
-    /// The offset of the next frame.
-    pub(super) end: u64,
-    /// The position of the next record.
-    pub(super) next: Position,
-}
-
-impl Tail {
-    /// Makes a segment. It is durable when this returns.
-    pub(super) fn create(
-        disk: &dyn Disk,
-        dir: &Path,
-        base: Position,
-        follows: u32,
-    ) -> Result<Self, JournalError> {
-        let path = Listed::of(dir, base).path;
-        let mut salt = [0; 4];
-        getrandom::fill(&mut salt).map_err(|error| {
-            failed(
-                "finding a salt for",
-                &path,
-                std::io::Error::other(error.to_string()),
-            )
-        })?;
-        // No text has this byte: so even one byte of a marker at the end of a file is known.
-        salt[0] = frame::NO_TEXT;
-        let salt = u32::from_le_bytes(salt);
-        let header = Header {
-            salt,
-            base,
-            follows,
-        };
-        let create = || {
-            let file = disk.create(&path)?;
-            disk.write_at(&file, &header.encode(), 0)?;
-            disk.sync_file(&file)?;
-            Ok(file)
-        };
-        let file = create().map_err(|source| failed("creating", &path, source))?;
-        sync_dir(disk, dir)?;
-        Ok(Self {
-            file,
-            salt,
-            end: segment::HEADER as u64,
-            next: base,
-        })
-    }
-}
 
 /// Opens the end of the log of a directory, whose lock is held.
 pub(super) fn recover(disk: &dyn Disk, dir: &Path) -> Result<(Tail, Found), JournalError> {
     let segments = segment::list(dir)?;
-    let End { last, begun, found } = End::find(&segments)?;
+    if segments.is_empty()
+        && let Some(newest) = checkpoint::list(dir)?.first()
+    {
+        return Err(JournalError::Damaged {
+            place: newest.path.display().to_string(),
+            what: "there is a checkpoint, and no segment of its log".into(),
+        });
+    }
+    let End {
+        last,
+        begun,
+        mut found,
+    } = End::find(&segments)?;
+    found.restored = marks::is_restored(dir)?;
     // All that stops a start is looked for before the first change. The frames of earlier
     // segments are read for it only where there is something to change: a replay reads them too.
-    if !found.cut.is_empty() || !linked(&segments)? {
-        Reader::of(segments)?.check()?;
+    if !found.cut.is_empty() || !linked(dir, &segments)? {
+        Reader::of(dir, segments)?.check()?;
+    }
+    if let (None, Some(begun)) = (&last, &begun)
+        && begun.base != Position(1)
+    {
+        return Err(reader::missing(begun));
     }
     if let Some(begun) = begun {
         disk.remove(&begun.path)
@@ -81,7 +48,7 @@ pub(super) fn recover(disk: &dyn Disk, dir: &Path) -> Result<(Tail, Found), Jour
     }
     let tail = match last {
         Some(last) => last.settle(disk, dir)?,
-        None => Tail::create(disk, dir, Position(1), 0)?,
+        None => Tail::create(disk, dir, Position(1), 0).map_err(tail::cause)?,
     };
     Ok((tail, found))
 }
@@ -168,28 +135,34 @@ impl Last {
             file,
             salt: self.header.salt,
             end: end as u64,
+            filled: end as u64,
+            syncs: 2,
             next: Position(self.header.base.0 + self.walk.records),
         })
     }
 }
 
-/// Whether these segments are a log from its beginning, as far as their headers tell.
-fn linked(segments: &[Listed]) -> Result<bool, JournalError> {
-    let mut follows = 0;
-    for (n, listed) in segments.iter().enumerate() {
-        let header = Header::read(listed, &listed.head()?)?;
-        match header {
-            Some(header) if header.follows == follows => follows = header.salt,
+/// Whether these segments are one log from its beginning, as far as their headers tell.
+fn linked(dir: &Path, segments: &[Listed]) -> Result<bool, JournalError> {
+    let Some(first) = segments.first() else {
+        return Ok(true);
+    };
+    if !reader::is_beginning(dir, first)? {
+        return Ok(false);
+    }
+    let mut follows = (first.base == Position(1)).then_some(0);
+    for listed in segments {
+        match Header::read(listed, &listed.head()?)? {
+            Some(header) if follows.is_none_or(|salt| salt == header.follows) => {
+                follows = Some(header.salt);
+            }
             _ => return Ok(false),
-        }
-        if n == 0 && listed.base != Position(1) {
-            return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn sync_dir(disk: &dyn Disk, dir: &Path) -> Result<(), JournalError> {
+pub(super) fn sync_dir(disk: &dyn Disk, dir: &Path) -> Result<(), JournalError> {
     disk.sync_dir(dir)
         .map_err(|source| failed("syncing the directory", dir, source))
 }

@@ -146,6 +146,13 @@ impl Listed {
         read().map_err(|source| failed("reading", &self.path, source))
     }
 
+    /// The length of its file.
+    pub(super) fn len(&self) -> Result<u64, JournalError> {
+        let metadata = fs::metadata(&self.path);
+        let metadata = metadata.map_err(|source| failed("reading", &self.path, source))?;
+        Ok(metadata.len())
+    }
+
     /// An offset in it, for a person.
     pub(super) fn at(&self, offset: usize) -> String {
         format!("{}, byte {offset}", self.path.display())

@@ -113,7 +113,7 @@ async fn a_command_whose_budget_ends_in_silence_is_unknown() {
     match call.await {
         Err(CallError::Unknown {
             call: Some(call), ..
-        }) => assert_eq!(call, id),
+        }) => assert_eq!(call.id, id),
         other => unreachable!("{other:?}"),
     }
     assert!(matches!(*api.link().state().borrow(), State::Down { .. }));
@@ -122,7 +122,7 @@ async fn a_command_whose_budget_ends_in_silence_is_unknown() {
     // It did run, once, under the ID that the error named.
     let records = records(dir.path());
     assert_eq!(records.len(), 1);
-    assert_eq!(records[0].call, id);
+    assert_eq!(records[0].call().unwrap().call, id);
 }
 
 #[tokio::test]

@@ -73,11 +73,12 @@ pub(crate) fn at(address: SocketAddr, caller: &str) -> RiffApi {
     RiffApi::new(link, Credentials::bearer(caller))
 }
 
-/// All of a log.
+/// All records of calls of a log.
 pub(crate) fn records(dir: &Path) -> Vec<Logged> {
     log::read(dir)
         .unwrap()
         .map(|record| record.unwrap())
+        .filter(|record| record.call().is_some())
         .collect()
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn records(dir: &Path) -> Vec<Logged> {
 pub(crate) fn posted(dir: &Path) -> Vec<String> {
     records(dir)
         .iter()
-        .filter_map(|record| record.change.as_ref()?.get("posted")?.get("text")?.as_str())
+        .filter_map(|record| record.change()?.get("posted")?.get("text")?.as_str())
         .map(str::to_owned)
         .collect()
 }

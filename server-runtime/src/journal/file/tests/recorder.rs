@@ -43,6 +43,10 @@ struct State {
     /// The names as they are, and as they are durable.
     live: BTreeMap<PathBuf, Node>,
     durable: BTreeMap<PathBuf, Node>,
+    /// What a name stood for in between, since it was synced last.
+    between: BTreeMap<PathBuf, Vec<Option<Node>>>,
+    /// There is no room: no file can be made, and a write writes its half.
+    full: bool,
     files: Vec<Bytes>,
     /// Directories that nobody may sync.
     closed: BTreeSet<PathBuf>,
@@ -100,11 +104,14 @@ impl Recorder {
             done: 0,
             live: BTreeMap::new(),
             durable: BTreeMap::new(),
+            between: BTreeMap::new(),
+            full: false,
             files: Vec::new(),
             closed: BTreeSet::new(),
         };
         state.scan(root);
         state.durable = state.live.clone();
+        state.between.clear();
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -127,6 +134,11 @@ impl Recorder {
     /// From now on this directory cannot be synced by this user.
     pub(super) fn close(&self, dir: &Path) {
         self.state().closed.insert(dir.into());
+    }
+
+    /// Takes away all room, or gives it back.
+    pub(super) fn set_full(&self, full: bool) {
+        self.state().full = full;
     }
 
     pub(super) fn lose_power(&self, luck: Luck) {
@@ -154,9 +166,18 @@ impl State {
 
     fn add(&mut self, path: &Path, durable: Vec<u8>) {
         let file = Node::File(self.files.len());
-        self.live.insert(path.into(), file);
+        self.name(path, Some(file));
         let dirty = Vec::new();
         self.files.push(Bytes { durable, dirty });
+    }
+
+    /// Lets a name stand for something else from now on.
+    fn name(&mut self, path: &Path, node: Option<Node>) {
+        let old = match node {
+            Some(node) => self.live.insert(path.into(), node),
+            None => self.live.remove(path),
+        };
+        self.between.entry(path.into()).or_default().push(old);
     }
 
     /// Counts an operation. True: it is to fail.
@@ -209,12 +230,17 @@ impl State {
                 usize::try_from(random >> 33).unwrap() % ways
             }
         };
-        let names: BTreeSet<_> = self.live.keys().chain(self.durable.keys()).collect();
+        let names = self.live.keys().chain(self.durable.keys());
+        let names: BTreeSet<_> = names.chain(self.between.keys()).collect();
         let mut left = Vec::new();
         for name in names {
             let (old, new) = (self.durable.get(name), self.live.get(name));
-            let kept = if pick(2) == 0 { old } else { new };
-            let Some(node) = kept.copied() else { continue };
+            let mut ways = vec![old.copied()];
+            ways.extend(self.between.get(name).into_iter().flatten());
+            ways.push(new.copied());
+            let Some(node) = ways[pick(ways.len())] else {
+                continue;
+            };
             let bytes = match node {
                 Node::Dir => None,
                 Node::File(at) => {
@@ -264,6 +290,7 @@ impl State {
             }
         }
         self.durable = self.live.clone();
+        self.between.clear();
     }
 }
 
@@ -272,13 +299,16 @@ impl Disk for Recorder {
         let mut state = self.state();
         state.whole()?;
         Machine.create_dir(dir)?;
-        state.live.insert(dir.into(), Node::Dir);
+        state.name(dir, Some(Node::Dir));
         Ok(())
     }
 
     fn create(&self, path: &Path) -> io::Result<OpenFile> {
         let mut state = self.state();
         state.whole()?;
+        if state.full {
+            return Err(ErrorKind::StorageFull.into());
+        }
         let file = Machine.create(path)?;
         state.add(path, Vec::new());
         Ok(file)
@@ -291,7 +321,7 @@ impl Disk for Recorder {
 
     fn write_at(&self, file: &OpenFile, bytes: &[u8], offset: u64) -> io::Result<()> {
         let mut state = self.state();
-        let fails = state.step()?;
+        let fails = state.step()? || state.full;
         let bytes = &bytes[..if fails { bytes.len() / 2 } else { bytes.len() }];
         Machine.write_at(file, bytes, offset)?;
         let at = usize::try_from(offset).unwrap();
@@ -327,8 +357,14 @@ impl Disk for Recorder {
             return Err(ErrorKind::PermissionDenied.into());
         }
         let inside = |path: &Path| path.parent() == Some(dir);
-        let State { live, durable, .. } = &mut *state;
+        let State {
+            live,
+            durable,
+            between,
+            ..
+        } = &mut *state;
         durable.retain(|path, _| !inside(path));
+        between.retain(|path, _| !inside(path));
         let now = live.iter().filter(|(path, _)| inside(path));
         durable.extend(now.map(|(path, node)| (path.clone(), *node)));
         Ok(())
@@ -338,7 +374,17 @@ impl Disk for Recorder {
         let mut state = self.state();
         state.whole()?;
         Machine.remove(path)?;
-        state.live.remove(path);
+        state.name(path, None);
+        Ok(())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.whole()?;
+        Machine.rename(from, to)?;
+        let node = state.live[from];
+        state.name(to, Some(node));
+        state.name(from, None);
         Ok(())
     }
 }
