@@ -1,5 +1,6 @@
 //! The chores of this workspace: the gate, the demo, and the tools that they need.
 
+mod bench;
 mod ci;
 mod clock;
 mod crash;
@@ -20,6 +21,7 @@ usage: cargo xtask <chore>
 
   ci [--keep-going] [STEP…]  the gate, or these steps of it; also `cargo ci`
   ci --list                  the steps of the gate
+  bench server [OPTIONS]     measures the server; `--json`, `--quick`, `--only CASE`
   crash [OPTIONS]            kills a server at random moments; `--kills 1000` for a night
   demo [OPTIONS]             builds and runs the demo; also `cargo demo`, `cargo demo --help`
   generate                   writes what is generated anew
@@ -27,13 +29,14 @@ usage: cargo xtask <chore>
   tutorial                   does the tutorial of the README
   tools                      installs cargo-deny and cargo-nextest where they are missing
 
-exit codes: 0 ok, 1 failure, 2 usage; those of the crash test and the demo are their own";
+exit codes: 0 ok, 1 failure, 2 usage; those of a program that is run are its own";
 
 fn main() -> ExitCode {
     let mut words = env::args().skip(1);
     let chore = words.next().unwrap_or_default();
     let rest: Vec<String> = words.collect();
     let done = match (chore.as_str(), rest.as_slice()) {
+        ("bench", rest) => bench::run(rest),
         ("ci", rest) => ci::run(rest),
         ("crash", rest) => crash::run(rest),
         ("demo", rest) => demo::run(rest),

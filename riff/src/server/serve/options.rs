@@ -202,10 +202,10 @@ impl Options {
 
 impl Memory {
     fn limits(&self) -> CallLimits {
-        let standard = CallLimits::default();
+        let standard = CallLimits::of(&RIFF.limits);
         CallLimits {
-            keep: self.keep.unwrap_or(RIFF.limits.call_keep),
-            most_kept: self.keep_replies.unwrap_or(RIFF.limits.call_keep_most),
+            keep: self.keep.unwrap_or(standard.keep),
+            most_kept: self.keep_replies.unwrap_or(standard.most_kept),
             most_thin: self.keep_ids.unwrap_or(standard.most_thin),
             most_foreign: self.keep_keys.unwrap_or(standard.most_foreign),
             most_kept_bytes: self.keep_reply_bytes.unwrap_or(standard.most_kept_bytes),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use link_wire::Limits;
+
 /// How much a server remembers of the calls of its callers.
 ///
 /// What is beyond a limit goes, the oldest first, and replies that the caller says it has before
@@ -24,6 +26,17 @@ pub struct CallLimits {
     /// The most bytes over all callers, of replies and of what it takes to remember a call (some
     /// 160 bytes). The oldest reply of all goes first. 1 GiB.
     pub most_bytes: u64,
+}
+
+impl CallLimits {
+    /// The defaults, with `call_keep` and `call_keep_most` of a link.toml.
+    pub fn of(limits: &Limits) -> Self {
+        Self {
+            keep: limits.call_keep,
+            most_kept: limits.call_keep_most,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for CallLimits {
