@@ -1,6 +1,6 @@
 //! The doors of commands: look up, decide and queue; settle; tell what became of a call.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::time::Duration;
 
 use link_wire::{CallFate, CallId, Caller, Fate, LogPosition, Route, UnixMillis};
 use tokio::time::Instant;
@@ -251,9 +251,13 @@ fn enqueue<S: State>(
 }
 
 impl<S: State> Engine<S> {
-    /// Whether commands are taken now: the engine is open, and the journal had room at the last
-    /// try. Does not wait for a handler.
+    /// Whether a command is worth a try now: the engine is open, and the journal was not found
+    /// without room in the last second. Does not wait for a handler.
+    ///
+    /// Whether there is room again only a command can find out: a server that stayed not ready
+    /// until one succeeds would get none.
     pub fn is_ready(&self) -> bool {
-        self.is_open() && !self.handle.shared.counts.full.load(Ordering::Acquire)
+        let until = *self.handle.shared.counts.full_until();
+        self.is_open() && until.is_none_or(|until| Instant::now() >= until)
     }
 }

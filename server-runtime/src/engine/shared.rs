@@ -58,6 +58,17 @@ pub(super) struct Counts {
     pub(super) records: AtomicU64,
     /// Whether the journal had no room at the last try.
     pub(super) full: AtomicBool,
+    /// Until when no command is tried, as the journal had no room.
+    pub(super) full_until: Mutex<Option<Instant>>,
+}
+
+impl Counts {
+    /// Held for a moment only.
+    pub(super) fn full_until(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.full_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What commands are decided against.

@@ -208,6 +208,7 @@ fn roll_back<S: State>(
     core.next = next;
     let mut woken = core.calls.roll_back_pending();
     let until = Instant::now() + FULL_FOR;
+    *shared.counts.full_until() = Some(until);
     if core.full.replace(until).is_none() {
         shared.counts.full.store(true, Ordering::Release);
         tracing::error!(

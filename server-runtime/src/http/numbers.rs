@@ -7,7 +7,7 @@ use crate::State;
 pub(super) fn write<S: State>(server: &Inner<S>, page: &mut Page) {
     let stats = server.engine.stats();
     let up = u8::from(server.engine.is_ready());
-    page.gauge("link_ready", "1 when the server takes commands.", up);
+    page.gauge("link_ready", "1 when a command is worth a try.", up);
     page.gauge(
         "link_engine_failed",
         "1 when the engine has stopped for good.",

@@ -122,7 +122,7 @@ pub(super) fn ready<S: State>(server: &Inner<S>) -> Response {
     } else if !server.engine.is_open() {
         Some("the engine has failed, or is closed")
     } else if !server.engine.is_ready() {
-        Some("the journal has no room, or too much is queued")
+        Some("the journal had no room a moment ago")
     } else {
         None
     };

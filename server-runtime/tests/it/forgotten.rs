@@ -291,6 +291,15 @@ async fn a_full_journal_is_told_does_not_run_and_is_not_ready() {
     assert_eq!(full.header("retry-after"), Some("1"));
     let ready = ask(&server, Request::bare("GET", "/readyz")).await;
     assert_eq!((ready.status, &ready.json()["ready"]), (503, &false.into()));
+    // A server that stayed so until a command succeeds would be sent none by who looks at this.
+    let again = loop {
+        let ready = ask(&server, Request::bare("GET", "/readyz")).await;
+        if ready.status == 200 {
+            break ask(&server, say("1").call("one")).await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    assert_eq!(again.status, 503, "there is no room still");
     journal.full(false);
     let ran = loop {
         let reply = ask(&server, say("1").call("one")).await;
