@@ -137,6 +137,23 @@ fn a_checkpoint_that_is_damaged_is_found_and_a_start_passes_it_over() {
 }
 
 #[test]
+fn a_directory_in_the_place_of_a_checkpoint_is_found_and_a_start_passes_it_over() {
+    let (dir, ann, _) = two_messages();
+    ok(server().args(["checkpoint", "--dir"]).arg(dir.path()));
+    let names = fs::read_dir(dir.path()).unwrap();
+    let mut paths = names.map(|entry| entry.unwrap().path());
+    let path = paths
+        .find(|path| path.display().to_string().contains("checkpoint-"))
+        .unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(found(&dir)[0]["a_start"], "passes it over");
+    let process = Server::start(&dir);
+    let history = ok(process.riff(&ann).args(["history", "general"]));
+    assert_eq!(history.lines().count(), 2);
+}
+
+#[test]
 fn a_checkpoint_without_its_log_is_found_and_a_start_stops() {
     let (dir, _, _) = two_messages();
     ok(server().args(["checkpoint", "--dir"]).arg(dir.path()));

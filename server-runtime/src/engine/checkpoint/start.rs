@@ -53,6 +53,8 @@ pub(in super::super) fn sum_up<S: State>(
         let loaded = match journal.checkpoint(at) {
             Ok(bytes) => format::read::<S>(&bytes, at, options.calls),
             Err(JournalError::Damaged { place, what }) => Err(format!("{place}: {what}")),
+            // What cannot be read now is no more needed than what is damaged: the log has it all.
+            Err(error @ JournalError::Io { .. }) => Err(format!("{error}: {}", source_of(&error))),
             Err(error) => return Err(error.into()),
         };
         match loaded {
@@ -90,6 +92,10 @@ pub(in super::super) fn sum_up<S: State>(
     let sum = Sum::new(initial.clone(), options.calls, options.skip_unknown_changes);
     let sum = add_from(journal, sum, None, bound)?;
     Ok(Begun { sum, from: None })
+}
+
+fn source_of(error: &dyn std::error::Error) -> String {
+    error.source().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Adds what comes after the sum's end, as far as the bound lets it.
