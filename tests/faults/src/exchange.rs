@@ -92,6 +92,7 @@ async fn one(
                 return finish(client).await;
             };
             if reply.is_events() {
+                shared.saboteur.opened(&request);
                 return pass_events(client, upstream, &reply, None, shared, dropped).await;
             }
             shared.saboteur.replied(&request, &reply);
@@ -103,6 +104,7 @@ async fn one(
                 return finish(client).await;
             };
             if reply.is_events() {
+                shared.saboteur.opened(&request);
                 return pass_events(client, upstream, &reply, Some(details), shared, dropped).await;
             }
             // A no to the stream is a reply like others.

@@ -35,6 +35,8 @@ struct Known {
     /// Queries that are under way, and when the last one ended.
     reading: usize,
     read_at: Option<Instant>,
+    /// Who asked something and has no good reply yet: they ask again, and a wait may be long.
+    owed: HashSet<String>,
 }
 
 impl Saboteur {
@@ -81,6 +83,9 @@ impl Saboteur {
     /// Looks at a reply that the client is about to get.
     pub(crate) fn replied(&self, request: &Request, reply: &Reply) {
         let is_command = request.head.header(&self.call_header).is_some();
+        if !is_command && reply.is_success() {
+            self.known().owed.remove(who(request));
+        }
         if self.what == Some(Sabotage::FakeReply) && is_command && reply.is_success() {
             self.known()
                 .kept
@@ -93,8 +98,16 @@ impl Saboteur {
         if request.method() != "GET" || request.asks_for_events() {
             return None;
         }
-        self.known().reading += 1;
+        let mut known = self.known();
+        known.reading += 1;
+        known.owed.insert(who(request).to_owned());
+        drop(known);
         Some(Reading { saboteur: self })
+    }
+
+    /// Takes note of a stream that opens: what its client asked for an older one is given up.
+    pub(crate) fn opened(&self, request: &Request) {
+        self.known().owed.remove(who(request));
     }
 
     /// Whether an event is still to be taken out of a stream.
@@ -106,13 +119,17 @@ impl Saboteur {
     pub(crate) fn may_drop(&self, opened: Instant) -> bool {
         let known = self.known();
         let quiet = known.read_at.map_or(opened, |at| at.max(opened)).elapsed() >= QUIET;
-        !known.done && known.reading == 0 && quiet
+        !known.done && known.reading == 0 && known.owed.is_empty() && quiet
     }
 
     /// Takes the one event out. False when that was done before.
     pub(crate) fn drop_one(&self) -> bool {
         !std::mem::replace(&mut self.known().done, true)
     }
+}
+
+fn who(request: &Request) -> &str {
+    request.head.header("authorization").unwrap_or_default()
 }
 
 /// A query is under way.
