@@ -42,7 +42,10 @@ use std::{collections::VecDeque, path::Path};
 use link_wire::{CallId, Caller, Position, RunId, UnixMillis};
 use serde_json::Value;
 
+mod check;
 pub(crate) mod line;
+
+pub use self::check::check;
 
 use self::line::{CallLine, Entry, Line, Outcome};
 use crate::{

@@ -32,9 +32,19 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "a size is a number of bytes, or one as 64KiB, 16MiB or 1GiB".into())
 }
 
-/// As [`size`], for what lies in memory.
+/// As [`size`], for what lies in memory, and at least a byte.
 pub(super) fn room(text: &str) -> Result<usize, String> {
-    usize::try_from(size(text)?).map_err(|_| "this machine has no such room".into())
+    match usize::try_from(size(text)?) {
+        Ok(0) => Err("it is at least 1 byte".into()),
+        Ok(bytes) => Ok(bytes),
+        Err(_) => Err("this machine has no such room".into()),
+    }
+}
+
+/// A number of things, at least one.
+pub(super) fn some(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "it is a number, at least 1".into())
 }
 
 fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {

@@ -4,7 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use riff_link::server::journal::file::{self, Copied};
+use riff_link::server::{
+    journal::file::{self, Copied, Outcome},
+    log,
+};
 use serde_json::json;
 
 use super::{
@@ -44,6 +47,7 @@ pub(super) fn backup(Backup { dir, to, json }: &Backup) -> Result<(), Stop> {
     place::there(dir)?;
     place::free(to)?;
     let copied = file::backup(dir, to).map_err(|error| Stop::of(&error))?;
+    starts(to)?;
     let tokens = copy_tokens(dir, to)?;
     tell("copied", &copied, tokens, *json)
 }
@@ -58,6 +62,7 @@ pub(super) fn restore(Restore { from, dir, json }: &Restore) -> Result<(), Stop>
     {
         return Err(Stop::Failed(format!("{} has no log", from.display())));
     }
+    starts(from)?;
     let copied = file::restore(from, dir).map_err(|error| Stop::of(&error))?;
     let has = !edit::read(&dir.join(tokens::NAME))?.is_empty();
     let tokens = if has { 0 } else { copy_tokens(from, dir)? };
@@ -70,6 +75,20 @@ pub(super) fn restore(Restore { from, dir, json }: &Restore) -> Result<(), Stop>
         );
     }
     tell("put back", &copied, tokens, *json)
+}
+
+/// Refuses a backup on which no server would start: it is as its source was.
+fn starts(backup: &Path) -> Result<(), Stop> {
+    let report = log::check(backup).map_err(|error| Stop::of(&error))?;
+    let mut problems = report.problems.iter();
+    match problems.find(|problem| problem.outcome == Outcome::StopsTheStart) {
+        None => Ok(()),
+        Some(problem) => Err(Stop::Failed(format!(
+            "the backup is of no use, as no server starts on it: {}: {}; `riff-server log check` \
+             tells more",
+            problem.file, problem.what
+        ))),
+    }
 }
 
 /// Copies the tokens to a directory that has none; says how many.

@@ -165,3 +165,58 @@ fn a_checkpoint_without_its_log_is_found_and_a_start_stops() {
     assert_eq!(code, 1);
     assert!(told.contains("checkpoint"), "{told}");
 }
+
+#[test]
+fn a_start_that_a_newer_checkpoint_stops_cuts_no_torn_end() {
+    let (dir, _, _) = two_messages();
+    ok(server().args(["checkpoint", "--dir"]).arg(dir.path()));
+    let whole = fs::read(dir.segment()).unwrap();
+    let end = whole.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    for keep in [end - 5, end / 2, 40, 31, 0] {
+        fs::write(dir.segment(), &whole[..keep]).unwrap();
+        let ahead = found(&dir);
+        let ahead = ahead.iter().find(|one| one["kind"] == "checkpoint_ahead");
+        assert_eq!(ahead.unwrap()["a_start"], "changes nothing and stops");
+        let (code, told) = no(server()
+            .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
+            .arg(dir.path()));
+        assert_eq!(code, 1);
+        assert!(told.contains("newer than the log"), "{told}");
+        let after = fs::read(dir.segment()).unwrap();
+        assert_eq!(after, &whole[..keep], "nothing was changed");
+    }
+}
+
+#[test]
+fn a_log_of_another_server_under_a_checkpoint_is_found_and_gives_no_backup() {
+    let (dir, ann, _) = two_messages();
+    ok(server().args(["checkpoint", "--dir"]).arg(dir.path()));
+    let (other, _, _) = two_messages();
+    let process = Server::start(&other);
+    let token = other.token("ann");
+    ok(process.riff(&token).args(["post", "general", "three"]));
+    process.kill();
+    fs::copy(other.segment(), dir.segment()).unwrap();
+    let found = found(&dir);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["kind"], "other_checkpoint");
+    assert_eq!(found[0]["a_start"], "changes nothing and stops");
+    let (code, told) = no(server()
+        .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
+        .arg(dir.path()));
+    assert_eq!(code, 1, "{ann}");
+    assert!(told.contains("was not made of this log"), "{told}");
+    let to = Dir::new();
+    let copy = to.path().join("copy");
+    let backup = |command: &mut Command| no(command.args(["--to"]).arg(&copy));
+    let (code, told) = backup(server().args(["backup", "--dir"]).arg(dir.path()));
+    assert_eq!(code, 1);
+    assert!(told.contains("no server starts"), "{told}");
+    let (code, told) = no(server()
+        .args(["restore", "--from"])
+        .arg(dir.path())
+        .arg("--dir")
+        .arg(to.path().join("new")));
+    assert_eq!(code, 1);
+    assert!(told.contains("no server starts"), "{told}");
+}

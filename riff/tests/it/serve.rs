@@ -73,3 +73,30 @@ fn a_directory_that_cannot_be_made() {
     assert_eq!(code, 1);
     assert!(told.contains("file/below"), "{told}");
 }
+
+#[test]
+fn a_setting_without_sense_is_refused() {
+    let dir = Dir::new();
+    for (args, told) in [
+        (&["--most-connections", "0"][..], "at least 1"),
+        (&["--most-body", "0"], "at least 1"),
+        (&["--rate", "0"], "0 is not in"),
+        (
+            &["--caller-header", "authorization", "--trust", "10.0.0.0/8"],
+            "something else",
+        ),
+        (
+            &["--caller-header", "Riff-Call", "--trust", "10.0.0.0/8"],
+            "something else",
+        ),
+        (
+            &["--caller-header", "x user", "--trust", "10.0.0.0/8"],
+            "letters, digits",
+        ),
+        (&["--caller-header", "x-user"], "--trust"),
+    ] {
+        let (code, text) = no(serve(&dir).args(args));
+        assert_eq!(code, 2, "{args:?}");
+        assert!(text.contains(told), "{args:?}: {text}");
+    }
+}

@@ -3,7 +3,7 @@
 //! The thread begins at the newest checkpoint, reads what was written since, applies it to a
 //! state and a table of its own, and puts the sum. It holds neither of them in between.
 
-mod format;
+pub(crate) mod format;
 mod start;
 
 use std::{

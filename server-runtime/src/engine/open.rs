@@ -125,18 +125,6 @@ pub enum OpenError {
         /// The name of the command's route.
         command: String,
     },
-    /// A checkpoint is newer than the log. Nothing was changed.
-    #[error(
-        "the checkpoint at {checkpoint} is newer than the log, which ends at {tail}: the log was \
-         put back to an older one, or one of the two is of another server; restore both from one \
-         backup"
-    )]
-    CheckpointAhead {
-        /// The position of the checkpoint.
-        checkpoint: Position,
-        /// That of the last record of the log.
-        tail: Position,
-    },
     /// A checkpoint was not made of this log. Nothing was changed.
     #[error(
         "the checkpoint at {checkpoint} was not made of this log: one of the two is of another \

@@ -97,6 +97,18 @@ pub enum JournalError {
         /// The position of its oldest record.
         first: Position,
     },
+    /// A checkpoint is newer than the log. Nothing was changed.
+    #[error(
+        "the checkpoint at {checkpoint} is newer than the log, which ends at {tail}: the log was \
+         put back to an older one, or one of the two is of another server; restore both from one \
+         backup"
+    )]
+    CheckpointAhead {
+        /// The position of the checkpoint.
+        checkpoint: Position,
+        /// That of the last record of the log.
+        tail: Position,
+    },
     /// There is no such checkpoint.
     #[error("there is no checkpoint at {at} that could be used")]
     NoCheckpoint {

@@ -62,7 +62,7 @@ use super::{
 };
 
 mod backup;
-mod check;
+pub(crate) mod check;
 mod checkpoint;
 mod disk;
 mod lock;

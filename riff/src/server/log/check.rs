@@ -5,23 +5,21 @@ use std::path::Path;
 use riff_link::{
     Position,
     server::{
-        journal::file::{self, Outcome, Problem, ProblemKind, Report},
-        log::{self, LogError},
+        journal::file::{Outcome, Problem, ProblemKind, Report},
+        log,
     },
 };
 use serde_json::{Value, json};
 
 use crate::{
     output,
-    server::{place, stop, stop::Stop},
+    server::{place, stop::Stop},
 };
 
 pub(super) fn check(dir: &Path, json: bool) -> Result<(), Stop> {
     place::there(dir)?;
-    let report = file::check(dir).map_err(|error| Stop::of(&error))?;
-    let mut found: Vec<Finding> = report.problems.iter().map(Finding::from).collect();
-    // Damage of the files is told already, and what the records say is looked at up to it.
-    found.extend(unreadable(dir));
+    let report = log::check(dir).map_err(|error| Stop::of(&error))?;
+    let found: Vec<Finding> = report.problems.iter().map(Finding::from).collect();
     for finding in &found {
         if json {
             output::json(&finding.object())?;
@@ -40,7 +38,7 @@ pub(super) fn check(dir: &Path, json: bool) -> Result<(), Stop> {
 /// Something that is wrong.
 struct Finding {
     file: String,
-    offset: Option<u64>,
+    offset: u64,
     position: Option<Position>,
     kind: &'static str,
     what: String,
@@ -52,7 +50,7 @@ impl From<&Problem> for Finding {
     fn from(problem: &Problem) -> Self {
         Self {
             file: problem.file.clone(),
-            offset: Some(problem.offset),
+            offset: problem.offset,
             position: problem.position,
             kind: kind(problem.kind),
             what: problem.what.clone(),
@@ -81,7 +79,8 @@ impl Finding {
     }
 
     fn line(&self) -> String {
-        let offset = self.offset.map(|offset| format!(" at {offset}"));
+        // What has no place in a file is told by its position.
+        let offset = (self.offset > 0).then(|| format!(" at {}", self.offset));
         let position = self.position.map(|at| format!(", position {at}"));
         let after = match self.whole_after {
             0 => String::new(),
@@ -97,23 +96,6 @@ impl Finding {
             self.start
         )
     }
-}
-
-/// The first record that is whole and makes no sense.
-fn unreadable(dir: &Path) -> Option<Finding> {
-    let error = log::read(dir).ok()?.find_map(Result::err)?;
-    let LogError::Record { position, .. } = error else {
-        return None;
-    };
-    Some(Finding {
-        file: dir.display().to_string(),
-        offset: None,
-        position: Some(position),
-        kind: "record",
-        what: stop::text(&error),
-        whole_after: 0,
-        start: "changes nothing and stops, unless a checkpoint is behind it",
-    })
 }
 
 fn sum_up(report: &Report, found: usize) {
@@ -157,6 +139,8 @@ fn kind(kind: ProblemKind) -> &'static str {
         ProblemKind::Begun => "begun",
         ProblemKind::Checkpoint => "checkpoint",
         ProblemKind::CheckpointAhead => "checkpoint_ahead",
+        ProblemKind::OtherCheckpoint => "other_checkpoint",
+        ProblemKind::Record => "record",
         ProblemKind::Unfinished => "unfinished",
         _ => "other",
     }

@@ -54,7 +54,8 @@ pub(super) struct Callers {
         long,
         value_name = "NAME",
         env = "RIFF_CALLER_HEADER",
-        requires = "trust"
+        requires = "trust",
+        value_parser = caller_header
     )]
     caller_header: Option<String>,
     /// The networks of the proxy, as 10.0.0.0/8: from other peers the header means nothing.
@@ -66,6 +67,24 @@ pub(super) struct Callers {
         value_delimiter = ','
     )]
     trust: Vec<Network>,
+}
+
+/// A header that means nothing else.
+fn caller_header(name: &str) -> Result<String, String> {
+    let name = name.to_ascii_lowercase();
+    let token = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    if name.is_empty() || !name.bytes().all(token) {
+        return Err("the name of a header is letters, digits, `-`, `_` and `.`".into());
+    }
+    let known = ["authorization", "idempotency-key", "host", "content-length"];
+    if known.contains(&name.as_str()) || name.starts_with("riff-") {
+        return Err(
+            "the server reads that header for something else: take one of its own, as \
+                    `x-forwarded-user`"
+                .into(),
+        );
+    }
+    Ok(name)
 }
 
 impl Callers {
@@ -82,7 +101,7 @@ impl Callers {
 pub(super) struct Requests {
     /// The most connections at a time, open streams included [default: 1024, or a quarter of the
     /// files that the process may open].
-    #[arg(long, value_name = "COUNT", env = "RIFF_MOST_CONNECTIONS")]
+    #[arg(long, value_name = "COUNT", env = "RIFF_MOST_CONNECTIONS", value_parser = amount::some)]
     most_connections: Option<usize>,
     /// The most bytes of a request's body [default: 1MiB].
     #[arg(long, value_name = "SIZE", env = "RIFF_MOST_BODY", value_parser = amount::room)]

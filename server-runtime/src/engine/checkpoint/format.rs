@@ -52,13 +52,8 @@ pub(super) fn write<S: State>(sum: &Sum<S>) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What these bytes say, of a checkpoint that is named by this position.
-pub(super) fn read<S: State>(
-    bytes: &[u8],
-    at: Position,
-    limits: CallLimits,
-) -> Result<Loaded<S>, String> {
-    let short = || "it ends too soon".to_owned();
+/// The header of a checkpoint that is named by this position, its digest, and what follows.
+fn head(bytes: &[u8], at: Position) -> Result<(Header, u128, &[u8]), String> {
     let end = bytes.iter().position(|&byte| byte == b'\n');
     let (header, rest) = bytes.split_at(end.ok_or_else(short)?);
     let header: Header =
@@ -74,6 +69,25 @@ pub(super) fn read<S: State>(
     }
     let digest = u128::from_str_radix(&header.digest, 16);
     let digest = digest.map_err(|why| format!("its digest: {why}"))?;
+    Ok((header, digest, rest))
+}
+
+fn short() -> String {
+    "it ends too soon".into()
+}
+
+/// The digest of the chunk at whose end a checkpoint stands that is named by this position.
+pub(crate) fn digest(bytes: &[u8], at: Position) -> Result<u128, String> {
+    head(bytes, at).map(|(_, digest, _)| digest)
+}
+
+/// What these bytes say, of a checkpoint that is named by this position.
+pub(super) fn read<S: State>(
+    bytes: &[u8],
+    at: Position,
+    limits: CallLimits,
+) -> Result<Loaded<S>, String> {
+    let (header, digest, rest) = head(bytes, at)?;
     let state = rest.get(1..=header.state_bytes).ok_or_else(short)?;
     let calls = rest.get(header.state_bytes + 2..).ok_or_else(short)?;
     let state = serde_json::from_slice(state)

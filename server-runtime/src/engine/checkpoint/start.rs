@@ -60,10 +60,8 @@ pub(in super::super) fn sum_up<S: State>(
         match loaded {
             Ok(loaded) => {
                 if at > bound.tail {
-                    return Err(OpenError::CheckpointAhead {
-                        checkpoint: at,
-                        tail: bound.tail,
-                    });
+                    let (checkpoint, tail) = (at, bound.tail);
+                    return Err(JournalError::CheckpointAhead { checkpoint, tail }.into());
                 }
                 let sum = Sum::at(at, loaded.state, loaded.calls, options.skip_unknown_changes);
                 let sum = add_from(journal, sum, Some(loaded.digest), bound)?;

@@ -10,7 +10,7 @@ use super::{
     },
     *,
 };
-use crate::{Journal, clock};
+use crate::{Journal, JournalError, clock};
 
 const HOUR: u64 = 3_600_000;
 const NOON: u64 = 1_800_000_000_000;
@@ -289,7 +289,7 @@ async fn a_checkpoint_that_is_newer_than_the_log_stops_the_start_and_is_named() 
     short.put_checkpoint(Position(7), &bytes).unwrap();
     let before = short.bytes();
     let error = Engine::open(short.clone(), Board::default()).unwrap_err();
-    let OpenError::CheckpointAhead { checkpoint, tail } = error else {
+    let OpenError::Journal(JournalError::CheckpointAhead { checkpoint, tail }) = error else {
         panic!("another error: {error}")
     };
     assert_eq!((checkpoint.0, tail.0), (7, 3));

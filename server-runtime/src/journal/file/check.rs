@@ -92,6 +92,10 @@ pub enum ProblemKind {
     Checkpoint,
     /// A checkpoint is newer than the log: the log lost its end, or they are of two servers.
     CheckpointAhead,
+    /// A checkpoint was not made of this log: they are of two servers.
+    OtherCheckpoint,
+    /// A record is whole and makes no sense.
+    Record,
     /// Copying a log to here did not end.
     Unfinished,
 }
@@ -110,7 +114,7 @@ pub enum Outcome {
 
 /// Reads all files of a log and tells what is wrong with them. Needs no lock, and changes nothing.
 ///
-/// What the records say is not looked at. While a server writes, the chunk that is being written
+/// What the records and the checkpoints say is not looked at: [`crate::log::check`] does. While a server writes, the chunk that is being written
 /// may show as [`ProblemKind::TornEnd`].
 ///
 /// # Errors
@@ -145,6 +149,12 @@ pub fn check(dir: impl AsRef<Path>) -> Result<Report, JournalError> {
         walk.beginning(first);
     }
     Ok(walk.report)
+}
+
+/// The checkpoint at this position, as it was put, and its file.
+pub(crate) fn checkpoint(dir: &Path, at: Position) -> (String, Result<Vec<u8>, JournalError>) {
+    let listed = checkpoint::Listed::of(dir, at);
+    (listed.path.display().to_string(), listed.load())
 }
 
 struct Walk {

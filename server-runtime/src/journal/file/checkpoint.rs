@@ -198,6 +198,20 @@ pub(super) fn stands_for(dir: &Path, base: Position) -> Result<bool, JournalErro
     Ok(newer.any(Listed::looks_whole))
 }
 
+/// Refuses a log that ends at `tail` and has a whole checkpoint of a later record.
+pub(super) fn refuse_newer(dir: &Path, tail: Position) -> Result<(), JournalError> {
+    let listed = list(dir)?;
+    let mut newer = listed.iter().take_while(|listed| listed.at > tail);
+    // Only where there is one, all of it is read.
+    match newer.find(|listed| listed.load().is_ok()) {
+        Some(listed) => Err(JournalError::CheckpointAhead {
+            checkpoint: listed.at,
+            tail,
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Durably removes a checkpoint.
 pub(super) fn remove(disk: &dyn Disk, dir: &Path, at: Position) -> Result<(), JournalError> {
     let path = Listed::of(dir, at).path;

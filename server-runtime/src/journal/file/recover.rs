@@ -42,6 +42,7 @@ pub(super) fn recover(disk: &dyn Disk, dir: &Path) -> Result<(Tail, Found), Jour
     {
         return Err(reader::missing(begun));
     }
+    checkpoint::refuse_newer(dir, last.as_ref().map_or(Position(0), Last::tail))?;
     if let Some(begun) = begun {
         disk.remove(&begun.path)
             .map_err(|source| failed("removing", &begun.path, source))?;
@@ -115,6 +116,11 @@ impl End {
 }
 
 impl Last {
+    /// The position of the last whole record.
+    fn tail(&self) -> Position {
+        Position((self.header.base.0 + self.walk.records).saturating_sub(1))
+    }
+
     /// Cuts off what is no whole frame, and makes the rest durable.
     fn settle(self, disk: &dyn Disk, dir: &Path) -> Result<Tail, JournalError> {
         let path = &self.listed.path;
