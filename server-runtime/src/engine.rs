@@ -45,7 +45,7 @@ use crate::{
 
 pub(crate) mod backlog;
 pub(crate) mod calls;
-mod checkpoint;
+pub(crate) mod checkpoint;
 mod command;
 mod decide;
 mod fold;

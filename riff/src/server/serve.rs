@@ -40,6 +40,12 @@ async fn answer(options: &Options) -> Result<(), Stop> {
     let asked = signals::asked().map_err(|error| Stop::of(&error))?;
     let dir = &options.dir;
     place::free(dir)?;
+    // Before the log is opened, too: a start writes a record, and one that cannot listen must not.
+    // Whoever connects now waits until the log is read.
+    let listener = TcpListener::bind(options.listen)
+        .await
+        .map_err(|error| cannot_listen(options, &error))?;
+    let address = listener.local_addr().map_err(|error| Stop::of(&error))?;
     let journal = FileJournal::open(dir).map_err(|error| Stop::of(&error))?;
     let tokens = TokenFile::open(dir)?;
     let engine = Engine::open_with(journal, Board::default(), options.engine())
@@ -49,10 +55,6 @@ async fn answer(options: &Options) -> Result<(), Stop> {
     if tokens.is_empty() && proxy.is_none() {
         say::nobody(dir);
     }
-    let listener = TcpListener::bind(options.listen)
-        .await
-        .map_err(|error| cannot_listen(options, &error))?;
-    let address = listener.local_addr().map_err(|error| Stop::of(&error))?;
     output::data(format_args!("listening on {address}"))?;
     say::listening(address);
     let checkpoints = tokio::spawn(signals::checkpoints(asked, engine.clone()));

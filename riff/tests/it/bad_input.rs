@@ -18,6 +18,8 @@ fn a_port_that_another_program_has() {
         "{told}"
     );
     assert!(told.contains("choose one with --listen"), "{told}");
+    // A supervisor starts it again and again: that must not let the log grow.
+    assert_eq!(dir.log(), Vec::<serde_json::Value>::new());
 }
 
 #[test]

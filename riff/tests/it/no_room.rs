@@ -3,19 +3,19 @@
 use std::{
     fs,
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use crate::world::{Dir, Server, no, ok, post, server};
 
-/// A server whose files can be given a bound: a write beyond it fails, as one on a full disk does.
-/// Without the shell's `trap` the system would kill the process instead.
-fn start(dir: &Dir) -> Server {
+/// A server whose lines on stderr meet a full disk, too.
+fn without_stderr(dir: &Dir) -> Server {
     let program = server();
     let mut command = Command::new("sh");
     command
-        .args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#])
+        .args(["-c", r#"exec "$0" "$@" 2>/dev/full"#])
         .arg(program.get_program())
         .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
         .arg(dir.path())
@@ -23,6 +23,7 @@ fn start(dir: &Dir) -> Server {
     Server::spawn(&mut command)
 }
 
+/// Bounds its files: a write beyond that fails, as one on a full disk does.
 fn bound(process: &Server, bytes: Option<u64>) {
     let id = i32::try_from(process.id()).unwrap();
     let limit = Rlimit {
@@ -36,7 +37,7 @@ fn bound(process: &Server, bytes: Option<u64>) {
 fn a_server_without_room_refuses_commands_answers_queries_and_goes_on_when_there_is_room() {
     let dir = Dir::new();
     let ann = dir.token("ann");
-    let mut process = start(&dir);
+    let mut process = Server::start(&dir);
     let say = |process: &Server, call: &str, text: &str| {
         let body = format!(r#"{{"text":"{text}"}}"#);
         process.raw(&post("/v1/threads/general/messages", &ann, call, &body))
@@ -78,6 +79,40 @@ fn a_server_without_room_refuses_commands_answers_queries_and_goes_on_when_there
         said,
         ["one", "three"],
         "the one that was refused is not there"
+    );
+}
+
+#[test]
+fn a_server_whose_lines_nobody_can_read_goes_on_after_a_full_disk_and_ends_in_order() {
+    let dir = Dir::new();
+    let ann = dir.token("ann");
+    let process = without_stderr(&dir);
+    let say = |call: &str| {
+        let body = r#"{"text":"one"}"#;
+        process.raw(&post("/v1/threads/general/messages", &ann, call, body))
+    };
+    assert!(say("first").starts_with("HTTP/1.1 200 OK"));
+    let bytes = fs::read(dir.segment()).unwrap();
+    let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() as u64;
+    bound(&process, Some(end + 50));
+    let refused = say("second");
+    assert!(
+        refused.contains("the disk is full: this try did not run"),
+        "{refused}"
+    );
+    bound(&process, None);
+    let goes_on = (0..400).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        say("second").starts_with("HTTP/1.1 200 OK")
+    });
+    assert!(goes_on);
+    let (code, told) = process.stop();
+    assert_eq!((code, told.as_str()), (Some(0), ""));
+    let names = fs::read_dir(dir.path()).unwrap();
+    let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(
+        names.any(|name| name.starts_with("checkpoint-")),
+        "the last one"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use link_wire::{CallFate, CallId, Caller, Fate, LogPosition, Route, UnixMillis};
+use link_wire::{CallFate, CallId, Caller, Fate, Route, UnixMillis};
 use tokio::time::Instant;
 
 use super::{
@@ -84,12 +84,12 @@ impl<S: State> Engine<S> {
         Ok(Known::Pending(queued))
     }
 
-    /// What became of a call. `seen` is what its link had seen before the first try.
+    /// What became of a call. `origin` says how its tries name it.
     pub(crate) fn fate(
         &self,
         caller: &Caller,
         id: &CallId,
-        seen: Option<LogPosition>,
+        origin: Origin,
     ) -> Result<CallFate<Reply>, Halt> {
         let shared = &*self.handle.shared;
         let core = shared.core();
@@ -99,13 +99,13 @@ impl<S: State> Engine<S> {
         if let Some(fate) = core.calls.fate(caller, id) {
             return Ok(fate);
         }
-        let call = nothing(caller, id, seen);
+        let call = nothing(caller, id, origin);
         let fate = match core
             .calls
             .is_new(&call, shared.desk.position(), clock::now())
         {
-            Ok(()) => Fate::Unknown,
-            Err(_) => Fate::Forgotten,
+            Ok(()) | Err(NotNew::TooManyKeys { .. }) => Fate::Unknown,
+            Err(NotNew::Forgotten | NotNew::RolledBack) => Fate::Forgotten,
         };
         Ok(CallFate {
             call: id.clone(),
@@ -129,20 +129,20 @@ impl<S: State> Engine<S> {
         &self,
         caller: &Caller,
         id: &CallId,
-        seen: Option<LogPosition>,
+        origin: Origin,
         within: Duration,
     ) -> Result<CallFate<Reply>, Halt> {
-        if let Some(queued) = self.begin_settle(caller, id, seen)? {
+        if let Some(queued) = self.begin_settle(caller, id, origin)? {
             queued.written(within).await?;
         }
-        self.fate(caller, id, seen)
+        self.fate(caller, id, origin)
     }
 
     fn begin_settle(
         &self,
         caller: &Caller,
         id: &CallId,
-        seen: Option<LogPosition>,
+        origin: Origin,
     ) -> Result<Option<Queued>, Halt> {
         let shared = &*self.handle.shared;
         let mut core = shared.core();
@@ -152,10 +152,17 @@ impl<S: State> Engine<S> {
         if let Some(queued) = core.calls.join(caller, id) {
             return Ok(Some(queued));
         }
-        let call = nothing(caller, id, seen);
+        let call = nothing(caller, id, origin);
         let (written, now) = (shared.desk.position(), clock::now());
-        if core.calls.look(&call).is_some() || core.calls.is_new(&call, written, now).is_err() {
+        if core.calls.look(&call).is_some() {
             return Ok(None);
+        }
+        match core.calls.is_new(&call, written, now) {
+            Ok(()) => {}
+            Err(NotNew::Forgotten | NotNew::RolledBack) => return Ok(None),
+            Err(NotNew::TooManyKeys { retry_after }) => {
+                return Err(Halt::TooManyKeys { retry_after });
+            }
         }
         if !self.is_open() {
             return Err(Halt::Unavailable);
@@ -180,13 +187,13 @@ impl<S: State> Engine<S> {
 }
 
 /// A call of which only the key is known.
-fn nothing(caller: &Caller, id: &CallId, seen: Option<LogPosition>) -> Call {
+fn nothing(caller: &Caller, id: &CallId, origin: Origin) -> Call {
     Call {
         caller: caller.clone(),
         id: id.clone(),
         fingerprint: Fingerprint::NONE,
         attempt: 1,
-        origin: Origin::Link { seen },
+        origin,
     }
 }
 

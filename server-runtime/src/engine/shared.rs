@@ -161,14 +161,15 @@ impl<S: State> Shared<S> {
         if matches!(*self.phase.borrow(), Phase::Failed(_)) {
             return;
         }
-        tracing::error!(
-            why,
-            "the engine stopped: it takes no command until the next start"
-        );
         self.phase.send_replace(Phase::Failed(why.into()));
         core.queue.clear();
         core.calls.lose_pending();
         self.work.notify_one();
+        // Last: that it has stopped must be known also where the line cannot be written.
+        tracing::error!(
+            why,
+            "the engine stopped: it takes no command until the next start"
+        );
     }
 }
 

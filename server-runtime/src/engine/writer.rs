@@ -170,6 +170,7 @@ fn settle<S: State>(
             streams.send(records.into(), chunk.bytes);
         }
     }
+    let mut has_room = false;
     if !ended.is_empty() {
         let mut core = shared.core();
         for logged in &ended {
@@ -182,14 +183,17 @@ fn settle<S: State>(
         shared
             .desk
             .written(chunk.last, chunk.bytes, chunk.bytes_due);
-        if core.full.take().is_some() {
+        has_room = core.full.take().is_some();
+        if has_room {
             shared.counts.full.store(false, Ordering::Release);
-            tracing::warn!("the journal has room again: commands are taken");
         }
     }
     for (waiters, written) in woken {
         // Whoever went away finds the reply in the table.
         waiters.send_replace(Some(Told::Written(written)));
+    }
+    if has_room {
+        tracing::warn!("the journal has room again: commands are taken");
     }
     Ok(())
 }
@@ -209,13 +213,8 @@ fn roll_back<S: State>(
     let mut woken = core.calls.roll_back_pending();
     let until = Instant::now() + FULL_FOR;
     *shared.counts.full_until() = Some(until);
-    if core.full.replace(until).is_none() {
-        shared.counts.full.store(true, Ordering::Release);
-        tracing::error!(
-            why,
-            "the journal has no room: commands are refused until there is some"
-        );
-    }
+    let news = core.full.replace(until).is_none();
+    shared.counts.full.store(true, Ordering::Release);
     drop(core);
     woken.extend(
         taken
@@ -228,6 +227,12 @@ fn roll_back<S: State>(
     );
     for waiters in woken {
         waiters.send_replace(Some(Told::NotRun));
+    }
+    if news {
+        tracing::error!(
+            why,
+            "the journal has no room: commands are refused until there is some"
+        );
     }
 }
 

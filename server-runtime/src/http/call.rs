@@ -62,8 +62,23 @@ pub(super) fn unnamed(caller: &Caller, head: &Parts, body: &[u8]) -> Result<Call
     })
 }
 
+/// How the tries of a call are named about which somebody asks: by a key, where the request says
+/// that key; else as a link does.
+pub(super) fn origin(names: &Names, headers: &HeaderMap, id: &CallId) -> Result<Origin, Stop> {
+    match foreign(headers)? {
+        None => Ok(Origin::Link {
+            seen: seen(names, headers)?,
+        }),
+        Some(key) if key == *id => Ok(Origin::Foreign),
+        Some(_) => Err(bad(
+            &IDEMPOTENCY_KEY,
+            "it is another ID than that of the path",
+        )),
+    }
+}
+
 /// What the client had seen of the log before the first try.
-pub(super) fn seen(names: &Names, headers: &HeaderMap) -> Result<Option<LogPosition>, Stop> {
+fn seen(names: &Names, headers: &HeaderMap) -> Result<Option<LogPosition>, Stop> {
     let text = one(headers, &names.log)?;
     let seen = text.map(|text| text.parse().map_err(|why| bad(&names.log, why)));
     seen.transpose()

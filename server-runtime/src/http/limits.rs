@@ -1,6 +1,6 @@
 //! The limits that protect the process from one request: its head, its body, and their time.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -72,10 +72,7 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, most: usize) -> Result
     let read = async {
         let mut whole = BytesMut::new();
         while let Some(piece) = pieces.next().await {
-            let Ok(piece) = piece else {
-                let detail = "the body does not arrive whole";
-                return Err(Stop::code(Code::Busy, detail).and_close());
-            };
+            let piece = piece.map_err(|error| broken(&error).and_close())?;
             if whole.len() + piece.len() > most {
                 return Ok(None);
             }
@@ -95,6 +92,20 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, most: usize) -> Result
             Err(Stop::code(Code::Busy, detail).and_close())
         }
     }
+}
+
+/// A body that breaks off may fare better the next time; one that is no HTTP never does.
+fn broken(error: &(dyn std::error::Error + 'static)) -> Stop {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut causes = causes.filter_map(|cause| cause.downcast_ref::<io::Error>());
+    let no_http = [io::ErrorKind::InvalidInput, io::ErrorKind::InvalidData];
+    if causes.any(|cause| no_http.contains(&cause.kind())) {
+        return Stop::code(
+            Code::BadRequest,
+            "the body is not HTTP: its chunks cannot be read",
+        );
+    }
+    Stop::code(Code::Busy, "the body does not arrive whole")
 }
 
 /// Makes sure that a client which still sends its body gets to read the no.

@@ -218,12 +218,12 @@ async fn take_own<S: State>(
         let detail = "a call ID is 1 to 128 visible ASCII characters without a comma";
         Stop::code(Code::BadRequest, detail)
     })?;
-    let seen = call::seen(&server.names, headers)?;
+    let origin = call::origin(&server.names, headers, &id)?;
     let engine = &server.engine;
     let fate = if own == Own::Settle {
-        engine.settle(caller, &id, seen, WRITTEN_WITHIN).await?
+        engine.settle(caller, &id, origin, WRITTEN_WITHIN).await?
     } else {
-        engine.fate(caller, &id, seen)?
+        engine.fate(caller, &id, origin)?
     };
     reply::of(&fate)
 }

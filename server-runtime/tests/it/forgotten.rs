@@ -171,6 +171,53 @@ async fn an_idempotency_key_is_a_call_id_and_is_never_forgotten_early() {
 }
 
 #[tokio::test]
+async fn a_key_that_was_settled_is_cancelled_for_as_long_as_keys_are_kept() {
+    let journal = MemoryJournal::new();
+    let server = short_of_memory(&journal).await;
+    let key = |request: Request| request.header("idempotency-key", "\"order\"");
+    let settle = || key(Request::new("POST", "/v1/calls/order/settle"));
+    assert_eq!(ask(&server, settle()).await.json()["fate"], "cancelled");
+    let mut seen = String::new();
+    for n in 0..6 {
+        let next = say(&n.to_string()).call(&format!("call-{n}"));
+        let next = if n == 0 {
+            next
+        } else {
+            next.header("riff-log", &seen)
+        };
+        let reply = ask(&server, next).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        seen = reply.header("riff-log").unwrap().to_owned();
+    }
+    let late = ask(&server, key(say("late"))).await;
+    assert_eq!((late.status, late.code().as_str()), (410, "call_cancelled"));
+    let other = Request::new("POST", "/v1/calls/order/settle").header("idempotency-key", "other");
+    assert_eq!(ask(&server, other).await.status, 400);
+    let one = key(Request::new("GET", "/v1/calls/order"));
+    assert_eq!(ask(&server, one).await.json()["fate"], "cancelled");
+    server.stop().await.unwrap();
+    let server = short_of_memory(&journal.killed().unwrap()).await;
+    let late = ask(&server, key(say("late"))).await;
+    assert_eq!(late.status, 410, "also after a restart");
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_http_is_400_and_one_that_breaks_off_is_503() {
+    let server = serve(MemoryJournal::new()).await;
+    let head = say("1")
+        .header("transfer-encoding", "chunked")
+        .body("")
+        .bytes();
+    let mut client = Client::connect(server.at).await;
+    client.send(&head).await;
+    client.send(b"no chunk\r\n").await;
+    let reply = client.reply().await;
+    assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"));
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_call_of_another_caller_is_refused_before_any_look_up() {
     let server = serve(MemoryJournal::new()).await;
     let first = ask(&server, say("1").call("one")).await;

@@ -29,6 +29,8 @@ pub(in crate::server) fn begin(format: Format) {
         EnvFilter::try_from_env("RIFF_LOG").unwrap_or_else(|_| "warn,riff_server=info".into());
     let lines = tracing_subscriber::fmt()
         .with_writer(io::stderr)
+        // A line that cannot be written is lost. To say so on the same stderr would panic.
+        .log_internal_errors(false)
         .with_env_filter(which);
     match format {
         Format::Text => lines.init(),

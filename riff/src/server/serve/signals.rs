@@ -12,6 +12,9 @@ use crate::board::Board;
 pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// Told when a file would be larger than the process may make one. Nobody waits for it: it is
+    /// held so that it kills nobody, and the write fails instead, as on a full disk.
+    _file_size: Signal,
 }
 
 impl Signals {
@@ -20,6 +23,7 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 

@@ -128,10 +128,11 @@ async fn a_call_that_may_have_been_dropped_is_not_run_and_one_that_cannot_have_b
             assert_eq!(halt, Halt::Forgotten, "{id} {at:?}");
         }
         let (ann, one) = ("ann".parse().unwrap(), "1".parse().unwrap());
-        let fate = engine.fate(&ann, &one, Some(before)).unwrap();
+        let origin = Origin::Link { seen: Some(before) };
+        let fate = engine.fate(&ann, &one, origin).unwrap();
         assert_eq!(fate.fate, link_wire::Fate::Forgotten);
         let position = engine.position();
-        let fate = engine.settle(&ann, &one, Some(before), SOON).await.unwrap();
+        let fate = engine.settle(&ann, &one, origin, SOON).await.unwrap();
         assert_eq!(fate.fate, link_wire::Fate::Forgotten);
         assert_eq!(engine.position(), position, "nothing is written of it");
         let kept = seen(&engine, "4", Some(before)).unwrap();

@@ -8,13 +8,16 @@ use crate::Reply;
 async fn settle(engine: &Engine<Board>, id: &str) -> Result<CallFate<Reply>, Halt> {
     let ann = "ann".parse().unwrap();
     let seen = Some(engine.position());
-    engine.settle(&ann, &id.parse().unwrap(), seen, SOON).await
+    let origin = Origin::Link { seen };
+    engine
+        .settle(&ann, &id.parse().unwrap(), origin, SOON)
+        .await
 }
 
 fn fate(engine: &Engine<Board>, caller: &str, id: &str) -> CallFate<Reply> {
     let seen = Some(engine.position());
     let (caller, id) = (caller.parse().unwrap(), id.parse().unwrap());
-    engine.fate(&caller, &id, seen).unwrap()
+    engine.fate(&caller, &id, Origin::Link { seen }).unwrap()
 }
 
 fn is_cancelled(known: &Result<Known, Halt>) -> bool {
