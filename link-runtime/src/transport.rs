@@ -9,6 +9,8 @@ pub(crate) use self::http::{Http, Incoming, Lease};
 
 mod connected;
 mod http;
+#[cfg(feature = "rustls")]
+mod tls;
 
 /// One request, the same in each try but for its headers.
 #[derive(Debug, Clone)]

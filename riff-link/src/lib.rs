@@ -35,7 +35,7 @@
 //! |---|---|---|
 //! | `client` | yes | [`client`], and what the macros make for it |
 //! | `server` | yes | [`server`], and what the macros make for it |
-//! | `rustls` | yes | HTTPS in the client |
+//! | `rustls` | yes | HTTPS, in client and server |
 //!
 //! A crate that declares a link needs neither: what the macros make for a side is left out when
 //! the side is not there.

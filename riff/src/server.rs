@@ -60,7 +60,7 @@ enum Command {
     ///
     /// The first line on stdout is `listening on ADDRESS`. A directory serves one process at a
     /// time.
-    Serve(serve::Options),
+    Serve(Box<serve::Options>),
     /// Makes, lists, rotates and revokes the tokens of callers.
     ///
     /// The directory keeps only their SHA-256, a line each in the file `tokens`. A running server

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | [`tokens`] | bearer tokens, of which the server keeps the SHA-256 |
 //! | [`proxy`] | a header that a proxy in front of the server sets |
+//! | [`certificate`] | the certificate that a client shows at the handshake of TLS |
 
 use std::{borrow::Cow, fmt, net::SocketAddr};
 
 use link_wire::Caller;
 
 pub use self::{
+    certificate::{ClientCertificate, FromCertificate},
     proxy::{FromProxy, InvalidNetwork, Network},
     tokens::Tokens,
 };
 
+pub mod certificate;
 pub mod proxy;
 pub mod tokens;
 
@@ -99,6 +102,7 @@ pub struct Credentials<'a> {
     token: Option<&'a str>,
     headers: Option<&'a dyn OneHeader>,
     peer: Option<SocketAddr>,
+    certificate: Option<&'a ClientCertificate>,
 }
 
 impl<'a> Credentials<'a> {
@@ -114,11 +118,13 @@ impl<'a> Credentials<'a> {
         token: Option<&'a str>,
         headers: &'a dyn OneHeader,
         peer: Option<SocketAddr>,
+        certificate: Option<&'a ClientCertificate>,
     ) -> Self {
         Self {
             token,
             headers: Some(headers),
             peer,
+            certificate,
         }
     }
 
@@ -140,6 +146,12 @@ impl<'a> Credentials<'a> {
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
     }
+
+    /// The certificate that the client has shown at the handshake of TLS, signed by an authority
+    /// that the server trusts. None without TLS, and where the server asks for none.
+    pub fn certificate(&self) -> Option<&'a ClientCertificate> {
+        self.certificate
+    }
 }
 
 impl fmt::Debug for Credentials<'_> {
@@ -148,6 +160,7 @@ impl fmt::Debug for Credentials<'_> {
         f.debug_struct("Credentials")
             .field("token", &self.token.map(|_| "…"))
             .field("peer", &self.peer)
+            .field("certificate", &self.certificate)
             .finish_non_exhaustive()
     }
 }

@@ -7,9 +7,12 @@ use link_wire::Service;
 use tokio::{net::TcpListener, sync::watch};
 
 use self::{metrics::Metrics, rate::Rate, reply::Names, routes::Routes, who::Ask};
+#[cfg(feature = "rustls")]
+use crate::tls::Tls;
 use crate::{Authenticate, Engine, EngineFailed, Handler, State};
 
 mod call;
+mod connection;
 mod limits;
 mod metrics;
 mod numbers;
@@ -44,8 +47,9 @@ pub const MOST_CONNECTIONS: usize = 1024;
 /// |---|---|
 /// | `/healthz`, `/readyz` are answered | |
 /// | the server takes calls | 503 `unavailable` |
-/// | body and head are not too large, and arrive | 413 `too_large`, 400 `bad_request`, 503 `busy` |
-/// | it is found out who calls | 401 `unauthenticated`, 503 `busy`, 500 `failed`; from here on the reply names the caller and the position of the log |
+/// | the head is not too large | 400 `bad_request` |
+/// | it is found out who calls | 401 `unauthenticated`, 503 `busy`, 500 `failed` |
+/// | the body is not too large, and arrives | 413 `too_large`, 400 `bad_request`, 503 `busy` |
 /// | the caller is the one that the request names, if it names one | 403 `other_caller` |
 /// | the call ID, if there is one and the method is not GET or HEAD | a known one gets its kept reply; 422 `call_reused`, 410 `reply_forgotten`, 410 `call_cancelled` |
 /// | the build, if the client says one | 412 `other_build` |
@@ -85,6 +89,10 @@ struct Inner<S: State> {
     public_openapi: bool,
     most_body_bytes: usize,
     most_connections: usize,
+    /// Whether HTTP/2 is spoken where there is no TLS.
+    h2c: bool,
+    #[cfg(feature = "rustls")]
+    tls: Option<Tls>,
     /// What is wrong with the table; then nothing is served.
     fault: Option<String>,
     /// True from the moment at which the server is told to stop.
@@ -139,6 +147,9 @@ impl<S: State> Server<S> {
             public_openapi: false,
             most_body_bytes: MOST_BODY_BYTES,
             most_connections: serve::most_connections(),
+            h2c: false,
+            #[cfg(feature = "rustls")]
+            tls: None,
             fault,
             draining: watch::Sender::new(false),
         };
@@ -199,6 +210,23 @@ impl<S: State> Server<S> {
         self
     }
 
+    /// Whether a connection without TLS may speak HTTP/2 from its first byte (h2c with prior
+    /// knowledge), beside HTTP/1.1: for a proxy or a mesh that ends TLS before the server. False
+    /// unless it is set.
+    #[must_use]
+    pub fn h2c(mut self, h2c: bool) -> Self {
+        self.inner.h2c = h2c;
+        self
+    }
+
+    /// Serves HTTPS, and no HTTP: HTTP/2 where the client offers it, else HTTP/1.1.
+    #[cfg(feature = "rustls")]
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.inner.tls = Some(tls);
+        self
+    }
+
     /// The server as an axum router: for a test without a socket, or inside of another program.
     ///
     /// It answers whatever no other route of the program takes. The program then has to bound and
@@ -211,7 +239,7 @@ impl<S: State> Server<S> {
         })
     }
 
-    /// Serves HTTP/1.1 until `stop` is ready, and then ends in order, within ten seconds:
+    /// Serves until `stop` is ready, and then ends in order, within ten seconds:
     ///
     /// 1. each new request gets 503, and no connection is accepted any more;
     /// 2. streams end, idle connections close, calls under way get their replies;

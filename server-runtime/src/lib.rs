@@ -15,6 +15,7 @@
 //! | [`engine`] | decides once, writes, and only then lets anybody see it |
 //! | [`journal`] | the log as the engine writes it: in a directory, or in memory for tests |
 //! | [`log`] | the log as people and tests read it |
+//! | `tls` | with the feature `rustls`: certificates, and who shows one |
 //! | [`http`] | the server: order of a request, replies, streams, start and stop |
 //!
 //! Only `http` names axum, hyper and http types; only `journal` names the file system; only
@@ -37,6 +38,8 @@ pub mod log;
 pub mod presence;
 pub mod refusal;
 pub mod state;
+#[cfg(feature = "rustls")]
+pub mod tls;
 
 pub use self::{
     auth::{Authenticate, Tokens},

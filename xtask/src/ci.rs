@@ -254,8 +254,7 @@ fn features(gate: &Gate) -> Result<(), Stop> {
             gate.run(&format!("clippy {what} -- -D warnings"))?;
         }
     }
-    // The one place of the gate that builds TLS: it is a minute of C.
-    gate.run("clippy -p riff --features rustls -- -D warnings")
+    Ok(())
 }
 
 fn deny(gate: &Gate) -> Result<(), Stop> {

@@ -99,8 +99,15 @@ impl Http {
         let client = if let Some(client) = self.streams.get() {
             client
         } else {
-            let made = builder(self.connect).pool_max_idle_per_host(0).build();
-            let client = made.map_err(|error| Failure::of(&error, true))?;
+            let made = builder(self.connect).and_then(|builder| {
+                let made = builder.pool_max_idle_per_host(0).build();
+                made.map_err(|error| BuildError(innermost(&error)))
+            });
+            let client = made.map_err(|error| Failure {
+                connect: true,
+                refused: false,
+                why: error.to_string(),
+            })?;
             self.streams.get_or_init(|| client)
         };
         send(client, outgoing).await
@@ -118,7 +125,7 @@ pub(crate) struct Lease {
 impl Lease {
     fn new(connect: Duration, generation: u64) -> Result<Self, BuildError> {
         let connected = Count::default();
-        let client = builder(connect)
+        let client = builder(connect)?
             .connector_layer(connected.clone())
             .build()
             .map_err(|error| BuildError(innermost(&error)))?;
@@ -141,8 +148,11 @@ impl Lease {
     }
 }
 
-fn builder(connect: Duration) -> ClientBuilder {
-    Client::builder()
+fn builder(connect: Duration) -> Result<ClientBuilder, BuildError> {
+    let builder = Client::builder();
+    #[cfg(feature = "rustls")]
+    let builder = builder.tls_backend_preconfigured(super::tls::config().map_err(BuildError)?);
+    let builder = builder
         // A 302 would send a POST again as a GET, without its body.
         .redirect(redirect::Policy::none())
         // A proxy of the environment would be asked for loopback addresses too.
@@ -155,7 +165,8 @@ fn builder(connect: Duration) -> ClientBuilder {
         .http2_keep_alive_timeout(PING)
         .http2_keep_alive_while_idle(true)
         .http2_initial_stream_window_size(STREAM_WINDOW)
-        .http2_initial_connection_window_size(CONNECTION_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW);
+    Ok(builder)
 }
 
 async fn send(client: &Client, outgoing: Outgoing) -> Result<Incoming, Failure> {

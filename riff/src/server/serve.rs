@@ -13,7 +13,7 @@ mod signals;
 use std::io;
 
 use riff_api::RiffServer;
-use riff_link::server::{Authenticate as _, Engine, FileJournal};
+use riff_link::server::{Authenticate as _, Engine, FileJournal, auth::FromCertificate};
 use tokio::net::TcpListener;
 
 pub(super) use self::options::Options;
@@ -40,6 +40,7 @@ async fn answer(options: &Options) -> Result<(), Stop> {
     let asked = signals::asked().map_err(|error| Stop::of(&error))?;
     let dir = &options.dir;
     place::free(dir)?;
+    let tls = options.transport.tls().map_err(|error| Stop::of(&error))?;
     // Before the log is opened, too: a start writes a record, and one that cannot listen must not.
     // Whoever connects now waits until the log is read.
     let listener = TcpListener::bind(options.listen)
@@ -52,16 +53,20 @@ async fn answer(options: &Options) -> Result<(), Stop> {
         .map_err(|error| Stop::of(&error))?;
     say::opened(dir, engine.opened());
     let proxy = options.callers.proxy();
-    if tokens.is_empty() && proxy.is_none() {
+    let shown = options.transport.names_callers();
+    if tokens.is_empty() && proxy.is_none() && !shown {
         say::nobody(dir);
     }
     output::data(format_args!("listening on {address}"))?;
     say::listening(address);
     let checkpoints = tokio::spawn(signals::checkpoints(asked, engine.clone()));
     let server = options.requests.limit(RiffServer::new(engine));
+    let server = options.transport.speak(server, tls);
+    // Without an authority nobody has a certificate that could name them.
+    let who = tokens.or(FromCertificate);
     let server = match proxy {
-        Some(proxy) => server.authenticate(tokens.or(proxy)),
-        None => server.authenticate(tokens),
+        Some(proxy) => server.authenticate(who.or(proxy)),
+        None => server.authenticate(who),
     };
     let stop = async move { say::stopping(signals.end().await) };
     let done = server.serve(listener, stop).await;

@@ -11,6 +11,7 @@ mod calls;
 mod checkpoints;
 mod commands;
 mod damage;
+mod https;
 mod log_command;
 mod no_room;
 mod old_log;

@@ -178,7 +178,7 @@ mod tests {
         let auth = FromProxy::new("x-user", [network("10.0.0.0/8")]);
         let ask = |peer: Option<&str>, name| {
             let peer = peer.map(|peer| peer.parse().unwrap());
-            auth.caller(&Credentials::new(None, &User(name), peer))
+            auth.caller(&Credentials::new(None, &User(name), peer, None))
                 .unwrap()
         };
         let ann: Caller = "ann".parse().unwrap();

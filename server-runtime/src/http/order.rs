@@ -90,13 +90,20 @@ async fn take<S: State>(
     if let Err(stop) = gate(server) {
         return Err(limits::refuse(&head.headers, body, stop).await);
     }
+    // Before the body: whoever is nobody takes no memory.
+    let caller = match limits::head(&head) {
+        Ok(()) => server.ask.caller(&head).await,
+        Err(stop) => Err(stop),
+    };
+    let caller = match caller {
+        Ok(caller) => caller,
+        Err(stop) => return Err(limits::refuse(&head.headers, body, stop).await),
+    };
     let body = limits::body(&head.headers, body, server.most_body_bytes).await?;
     server
         .metrics
         .request_bytes
         .fetch_add(body.len() as u64, Relaxed);
-    limits::head(&head)?;
-    let caller = server.ask.caller(&head).await?;
     Span::current().record("link.caller", caller.as_str());
     server.engine.touch(&caller);
     let asked = Asked {

@@ -1,37 +1,34 @@
 //! Start and stop: accepting connections, and ending all of them within a bound.
 
-use std::{
-    convert::Infallible,
-    future::{Future, pending},
-    pin::pin,
-    sync::{Arc, atomic::Ordering::Relaxed},
-    time::Duration,
-};
+use std::{future::Future, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
-use axum::body::Body;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpListener,
-    sync::{Notify, Semaphore},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
     task::JoinSet,
-    time::{Instant, sleep, timeout, timeout_at},
+    time::{Instant, sleep, timeout_at},
 };
+#[cfg(feature = "rustls")]
+use tokio::{task::spawn_blocking, time::timeout};
 
-use super::{Inner, MOST_CONNECTIONS, ServeError, order, socket::Socket, stops, who::Peer};
+use super::{
+    Inner, MOST_CONNECTIONS, ServeError,
+    connection::{Speaks, connection},
+    who::Peer,
+};
+#[cfg(feature = "rustls")]
+use super::{connection::FIRST_HEAD_WITHIN, stops};
 use crate::State;
+#[cfg(feature = "rustls")]
+use crate::tls::Tls;
 
-/// How long a connection may take to its first whole head: whoever opens one has a request.
-const FIRST_HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// How long a connection may take from its last reply to its next whole head.
-const HEAD_WITHIN: Duration = Duration::from_secs(75);
-/// The most headers that are read. More than are taken, so that the no to them is our own.
-const MOST_HEADERS: usize = 1024;
 /// How long calls under way have at the end.
 const CALLS_WITHIN: Duration = Duration::from_secs(5);
 /// How long the end takes in all: a second is left of the ten for the rest of the program.
 const END_WITHIN: Duration = Duration::from_secs(9);
+/// How often it is looked for a renewed certificate.
+#[cfg(feature = "rustls")]
+const RENEWED_WITHIN: Duration = Duration::from_secs(60);
 /// How long to wait when the system has no connection to give.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
@@ -58,6 +55,10 @@ pub(super) async fn serve<S: State>(
     let places = Arc::new(Semaphore::new(most));
     let mut connections = JoinSet::new();
     let mut stop = pin!(stop);
+    #[cfg(feature = "rustls")]
+    let mut renewals = pin!(renewals(server.tls.clone()));
+    #[cfg(not(feature = "rustls"))]
+    let mut renewals = pin!(std::future::pending::<()>());
     let mut was_full = false;
     loop {
         // A connection takes its place before it is accepted. Until then it costs no descriptor.
@@ -69,6 +70,7 @@ pub(super) async fn serve<S: State>(
             biased;
             () = &mut stop => break,
             Some(_) = connections.join_next() => {}
+            () = &mut renewals => {}
             (accepted, place) = next => match accepted {
                 Ok((stream, peer)) => {
                     // Without it a small reply can wait for the client's acknowledgement.
@@ -81,10 +83,7 @@ pub(super) async fn serve<S: State>(
                     }
                     // Said once, until there is room again: not for each connection that waited.
                     was_full = free == 0 || (was_full && free < most / 8);
-                    let peer = Peer {
-                        address: Some(peer),
-                    };
-                    let connection = connection(Arc::clone(&server), stream, peer);
+                    let connection = welcome(Arc::clone(&server), stream, peer);
                     connections.spawn(async move {
                         connection.await;
                         drop(place);
@@ -113,51 +112,59 @@ pub(super) async fn serve<S: State>(
     }
 }
 
-/// One connection, to its end.
-pub(super) async fn connection<S: State>(
-    server: Arc<Inner<S>>,
-    stream: impl AsyncRead + AsyncWrite + Unpin,
-    peer: Peer,
-) {
-    let metrics = &server.metrics;
-    metrics.connections_accepted.fetch_add(1, Relaxed);
-    let _held = metrics.hold(|metrics| &metrics.connections);
-    let mut draining = server.draining.subscribe();
-    let arrived = Arc::new(Notify::new());
-    let service = service_fn(|mut request: hyper::Request<Incoming>| {
-        arrived.notify_one();
-        request.extensions_mut().insert(peer);
-        let server = Arc::clone(&server);
-        async move { Ok::<_, Infallible>(order::answer(&server, request.map(Body::new)).await) }
-    });
-    let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .max_headers(MOST_HEADERS)
-        .header_read_timeout(HEAD_WITHIN);
-    let stream = TokioIo::new(Socket::new(stream));
-    let mut connection = pin!(builder.serve_connection(stream, service));
-    let mut silent = pin!(async {
-        if timeout(FIRST_HEAD_WITHIN, arrived.notified()).await.is_ok() {
-            pending::<()>().await;
-        }
-    });
-    let mut told = false;
-    let ended = loop {
-        tokio::select! {
-            ended = connection.as_mut() => break ended,
-            () = &mut silent => {
-                tracing::debug!("a connection brought no request in time");
-                return;
-            }
-            () = stops(&mut draining), if !told => {
-                told = true;
-                connection.as_mut().graceful_shutdown();
-            }
-        }
+/// A connection, from the moment at which it is accepted.
+async fn welcome<S: State>(server: Arc<Inner<S>>, stream: TcpStream, address: SocketAddr) {
+    let peer = Peer {
+        address: Some(address),
+        ..Peer::default()
     };
-    if let Err(error) = ended {
-        // Mostly a client that went away.
-        tracing::debug!(%error, "a connection ended with an error");
+    #[cfg(feature = "rustls")]
+    if let Some(tls) = &server.tls {
+        let mut draining = server.draining.subscribe();
+        let shaken = tokio::select! {
+            shaken = timeout(FIRST_HEAD_WITHIN, tls.accept(stream)) => shaken,
+            // It has asked for nothing yet.
+            () = stops(&mut draining) => return,
+        };
+        match shaken {
+            Ok(Ok(secured)) => {
+                let certificate = secured.certificate.map(Arc::new);
+                let peer = Peer {
+                    certificate,
+                    ..peer
+                };
+                let speaks = if secured.http2 {
+                    Speaks::Http2
+                } else {
+                    Speaks::Http1
+                };
+                connection(server, secured.stream, peer, speaks).await;
+            }
+            Ok(Err(error)) => tracing::debug!(%error, %address, "a TLS handshake failed"),
+            Err(_) => tracing::debug!(%address, "a TLS handshake did not end in time"),
+        }
+        return;
+    }
+    let speaks = if server.h2c {
+        Speaks::Either
+    } else {
+        Speaks::Http1
+    };
+    connection(server, stream, peer, speaks).await;
+}
+
+/// Looks for a renewed certificate now and then. Never returns.
+#[cfg(feature = "rustls")]
+async fn renewals(tls: Option<Tls>) {
+    let Some(tls) = tls else {
+        return std::future::pending().await;
+    };
+    loop {
+        sleep(RENEWED_WITHIN).await;
+        let tls = tls.clone();
+        // It reads files.
+        if let Ok(Err(error)) = spawn_blocking(move || tls.reload()).await {
+            tracing::warn!(%error, "the certificate stays as it was");
+        }
     }
 }

@@ -1,9 +1,14 @@
 //! What takes seconds on a wire, in a time that tests set: waits for a write, a body, a head.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use axum::{body::Body, extract::Request, response::Response};
 use futures_util::{StreamExt as _, stream};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use link_wire::{Build, Caller, Headers, Kind, Limits, Route, Service};
 use serde_json::Value;
 use tokio::{
@@ -11,7 +16,12 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{Inner, order, serve::connection, who::Peer};
+use super::{
+    Inner,
+    connection::{Speaks, connection},
+    order,
+    who::Peer,
+};
 use crate::{
     Accepted, Authenticate, Engine, Handler, MemoryJournal, Record, Server, State,
     auth::{AuthUnavailable, Credentials},
@@ -201,9 +211,13 @@ async fn a_look_up_of_the_caller_that_panics_is_500() {
 
 /// A connection to the server through a pipe that holds so many bytes.
 fn connect(holds: usize) -> DuplexStream {
+    connect_by(holds, Speaks::Http1)
+}
+
+fn connect_by(holds: usize, speaks: Speaks) -> DuplexStream {
     let (client, stream) = duplex(holds);
     let server = server(&MemoryJournal::new());
-    tokio::spawn(connection(server, stream, Peer::default()));
+    tokio::spawn(connection(server, stream, Peer::default(), speaks));
     client
 }
 
@@ -233,6 +247,68 @@ async fn an_idle_connection_is_closed_after_75_s() {
     let (after, sent) = closed(&mut client).await;
     assert!(sent.starts_with("HTTP/1.1 401 "), "{sent}");
     assert_eq!(after.as_secs(), 75);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_http2_connection_is_told_to_go_away_after_75_to_90_s_and_a_used_one_is_not() {
+    for speaks in [Speaks::Http2, Speaks::Either] {
+        let client = TokioIo::new(connect_by(64 * 1024, speaks));
+        let shaken = http2::handshake(TokioExecutor::new(), client).await;
+        let (mut send, ends) = shaken.unwrap();
+        let ends = tokio::spawn(ends);
+        for _ in 0..3 {
+            let request = http::Request::get("http://test/v1/nothing");
+            let request = request.body(Body::empty()).unwrap();
+            assert_eq!(send.send_request(request).await.unwrap().status(), 401);
+            tokio::time::sleep(Duration::from_secs(70)).await;
+            assert!(!ends.is_finished());
+        }
+        let began = Instant::now();
+        timeout(Duration::from_secs(3600), ends)
+            .await
+            .expect("it is closed within an hour")
+            .unwrap()
+            .expect("told, and not cut");
+        let idle = began.elapsed().as_secs() + 70;
+        assert!((75..=90).contains(&idle), "{idle}");
+    }
+}
+
+#[tokio::test]
+async fn the_requests_of_an_http2_connection_end_with_it() {
+    let journal = MemoryJournal::new();
+    let server = server(&journal);
+    let (client, stream) = duplex(64 * 1024);
+    let peer = Peer::default();
+    let task = connection(Arc::clone(&server), stream, peer, Speaks::Http2);
+    let task = tokio::spawn(task);
+    let shaken = http2::handshake(TokioExecutor::new(), TokioIo::new(client)).await;
+    let (mut send, ends) = shaken.unwrap();
+    tokio::spawn(ends);
+    journal.hold();
+    let mut request = tick(&[("riff-call", "one")], Body::empty());
+    *request.uri_mut() = "http://test/v1/tick".parse().unwrap();
+    let asked = tokio::spawn(async move { send.send_request(request).await });
+    let in_flight = || server.metrics.in_flight.load(Ordering::Relaxed);
+    while in_flight() == 0 {
+        tokio::task::yield_now().await;
+    }
+    task.abort();
+    assert!(asked.await.unwrap().is_err());
+    while in_flight() > 0 {
+        tokio::task::yield_now().await;
+    }
+    journal.release();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_http2_connection_without_a_first_request_is_closed_after_10_s() {
+    let mut client = connect_by(64 * 1024, Speaks::Http2);
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    client.write_all(preface).await.unwrap();
+    let (began, mut sent) = (Instant::now(), Vec::new());
+    client.read_to_end(&mut sent).await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 10);
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use link_wire::{Caller, Code};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 use super::reply::Stop;
-use crate::auth::{AuthUnavailable, Authenticate, Credentials, OneHeader};
+use crate::auth::{AuthUnavailable, Authenticate, ClientCertificate, Credentials, OneHeader};
 
 /// How long a look-up that may block has, the wait for a thread included.
 const ASKED_WITHIN: Duration = Duration::from_secs(5);
@@ -21,9 +21,11 @@ const ASKED_WITHIN: Duration = Duration::from_secs(5);
 const MOST_ASKED: usize = 64;
 
 /// The other end of a connection.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Peer {
     pub(super) address: Option<SocketAddr>,
+    /// What it has shown at the handshake of TLS.
+    pub(super) certificate: Option<Arc<ClientCertificate>>,
 }
 
 /// How it is found out who calls.
@@ -62,7 +64,7 @@ impl Ask {
     /// the program is at fault.
     pub(super) async fn caller(&self, head: &Parts) -> Result<Caller, Stop> {
         let headers = &head.headers;
-        let mut peer = head.extensions.get::<Peer>().copied().unwrap_or_default();
+        let mut peer = head.extensions.get::<Peer>().cloned().unwrap_or_default();
         if let Some(ConnectInfo(address)) = head.extensions.get() {
             // Another program accepted the connection.
             peer.address = peer.address.or(Some(*address));
@@ -107,7 +109,12 @@ impl Ask {
 type Answer = Result<Option<Caller>, AuthUnavailable>;
 
 fn ask(authenticate: &dyn Authenticate, headers: &HeaderMap, peer: &Peer) -> Result<Answer, Stop> {
-    let who = Credentials::new(token(headers), headers, peer.address);
+    let who = Credentials::new(
+        token(headers),
+        headers,
+        peer.address,
+        peer.certificate.as_deref(),
+    );
     // It is the program's own, and a panic would end the connection without a reply.
     catch_unwind(AssertUnwindSafe(|| authenticate.caller(&who))).map_err(|_| {
         tracing::error!("to find out who calls panicked");

@@ -7,6 +7,7 @@ use riff_api::RIFF;
 use riff_link::server::{
     CallLimits, EngineOptions, Server, State,
     auth::{FromProxy, Network},
+    tls::{Tls, TlsError},
 };
 
 use super::say::Format;
@@ -35,6 +36,8 @@ pub(in crate::server) struct Options {
     )]
     pub(super) log_format: Format,
     #[command(flatten)]
+    pub(super) transport: Transport,
+    #[command(flatten)]
     pub(super) callers: Callers,
     #[command(flatten)]
     pub(super) requests: Requests,
@@ -42,6 +45,58 @@ pub(in crate::server) struct Options {
     pub(super) checkpoints: Checkpoints,
     #[command(flatten)]
     pub(super) memory: Memory,
+}
+
+/// What is spoken.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Transport")]
+pub(super) struct Transport {
+    /// The certificate of the server in PEM, with those that lead to its authority: it then speaks
+    /// HTTPS, and no HTTP. A renewed file is taken within a minute.
+    #[arg(long, value_name = "FILE", env = "RIFF_TLS_CERT", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in PEM.
+    #[arg(long, value_name = "FILE", env = "RIFF_TLS_KEY", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// The authorities in PEM whose certificates clients may show: the one DNS name of such a
+    /// certificate is the caller. Tokens go on to work.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "RIFF_CLIENT_CA",
+        requires = "tls_cert"
+    )]
+    client_ca: Option<PathBuf>,
+    /// Speaks HTTP/2 without TLS too, to clients that begin with it: behind a proxy or a mesh.
+    #[arg(long, env = "RIFF_H2C", conflicts_with = "tls_cert")]
+    h2c: bool,
+}
+
+impl Transport {
+    /// What the files have, where HTTPS is asked for.
+    pub(super) fn tls(&self) -> Result<Option<Tls>, TlsError> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None);
+        };
+        let tls = Tls::open(certificate, key)?;
+        Ok(Some(match &self.client_ca {
+            Some(authority) => tls.clients_of(authority)?,
+            None => tls,
+        }))
+    }
+
+    /// Whether certificates name callers.
+    pub(super) fn names_callers(&self) -> bool {
+        self.client_ca.is_some()
+    }
+
+    /// The server with what it speaks.
+    pub(super) fn speak<S: State>(&self, server: Server<S>, tls: Option<Tls>) -> Server<S> {
+        match tls {
+            Some(tls) => server.tls(tls),
+            None => server.h2c(self.h2c),
+        }
+    }
 }
 
 /// Who calls, beside those who have a token of the directory.
