@@ -18,8 +18,8 @@
 //! | `tls` | with the feature `rustls`: certificates, and who shows one |
 //! | [`http`] | the server: order of a request, replies, streams, start and stop |
 //!
-//! Only `http` names axum, hyper and http types; only `journal` names the file system; only
-//! `clock` reads the time of day.
+//! Only `http` names axum, hyper and http types; only `journal` and `tls` name the file system;
+//! only `clock` reads the time of day.
 //!
 //! Calls are remembered within limits, and what was forgotten never runs again; the log grows,
 //! unless an option says that what checkpoints cover is dropped.

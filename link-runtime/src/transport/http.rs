@@ -99,10 +99,7 @@ impl Http {
         let client = if let Some(client) = self.streams.get() {
             client
         } else {
-            let made = builder(self.connect).and_then(|builder| {
-                let made = builder.pool_max_idle_per_host(0).build();
-                made.map_err(|error| BuildError(innermost(&error)))
-            });
+            let made = build(builder(self.connect).pool_max_idle_per_host(0));
             let client = made.map_err(|error| Failure {
                 connect: true,
                 refused: false,
@@ -125,10 +122,7 @@ pub(crate) struct Lease {
 impl Lease {
     fn new(connect: Duration, generation: u64) -> Result<Self, BuildError> {
         let connected = Count::default();
-        let client = builder(connect)?
-            .connector_layer(connected.clone())
-            .build()
-            .map_err(|error| BuildError(innermost(&error)))?;
+        let client = build(builder(connect).connector_layer(connected.clone()))?;
         Ok(Self {
             generation,
             client,
@@ -148,11 +142,15 @@ impl Lease {
     }
 }
 
-fn builder(connect: Duration) -> Result<ClientBuilder, BuildError> {
-    let builder = Client::builder();
+fn build(builder: ClientBuilder) -> Result<Client, BuildError> {
     #[cfg(feature = "rustls")]
     let builder = builder.tls_backend_preconfigured(super::tls::config().map_err(BuildError)?);
-    let builder = builder
+    let built = builder.build();
+    built.map_err(|error| BuildError(innermost(&error)))
+}
+
+fn builder(connect: Duration) -> ClientBuilder {
+    Client::builder()
         // A 302 would send a POST again as a GET, without its body.
         .redirect(redirect::Policy::none())
         // A proxy of the environment would be asked for loopback addresses too.
@@ -165,8 +163,7 @@ fn builder(connect: Duration) -> Result<ClientBuilder, BuildError> {
         .http2_keep_alive_timeout(PING)
         .http2_keep_alive_while_idle(true)
         .http2_initial_stream_window_size(STREAM_WINDOW)
-        .http2_initial_connection_window_size(CONNECTION_WINDOW);
-    Ok(builder)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
 }
 
 async fn send(client: &Client, outgoing: Outgoing) -> Result<Incoming, Failure> {
