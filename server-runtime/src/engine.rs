@@ -140,6 +140,7 @@ impl<S: State> Engine<S> {
             tail: last,
             to: last,
             goes_on: &|| true,
+            ahead: true,
         };
         let Begun { mut sum, from } = checkpoint::sum_up(&*journal, &initial, &options, &bound)?;
         let (run, run_at) = (random_run()?, tail.next());

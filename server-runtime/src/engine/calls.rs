@@ -239,6 +239,12 @@ impl Calls {
     fn add(&mut self, caller: u32, id: Id, fingerprint: Fingerprint, body: Body) -> Option<u32> {
         let hash = self.hash(caller, id.bytes());
         let at = self.slots.insert(caller, id, fingerprint, body)?;
+        self.let_find(hash, at);
+        Some(at)
+    }
+
+    /// Lets an entry with this hash be found.
+    fn let_find(&mut self, hash: u64, at: u32) {
         let Self {
             index,
             slots,
@@ -249,7 +255,6 @@ impl Calls {
             let slot = &slots[*at];
             hasher.hash_one((slot.caller, slot.id.bytes()))
         });
-        Some(at)
     }
 
     /// Takes an entry away that stands in no list any more.

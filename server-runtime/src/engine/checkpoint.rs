@@ -257,6 +257,7 @@ impl<S: State> Maker<S> {
                 tail,
                 to: tail.min(known),
                 goes_on: &|| !desk.stop.load(Ordering::Acquire),
+                ahead: false,
             },
         )?;
         if desk.stop.load(Ordering::Acquire) {

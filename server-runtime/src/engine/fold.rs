@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
-use link_wire::{CallId, Caller, Position, UnixMillis};
-use xxhash_rust::xxh3::xxh3_128;
+use link_wire::{CallId, Position, UnixMillis};
 
+pub(super) use self::parsed::Parsed;
+use self::parsed::{ParsedEntry, ParsedLine};
 use super::{
     OpenError,
     calls::{Call, CallLimits, Calls, Origin},
@@ -13,11 +14,9 @@ use super::{
     stage::Written,
     tail::Durable,
 };
-use crate::{
-    Record, State,
-    journal::Chunk,
-    log::line::{self, CallLine, Entry, Line},
-};
+use crate::{Record, State};
+
+mod parsed;
 
 /// The sum of a log up to the end of one chunk.
 pub(super) struct Sum<S> {
@@ -59,28 +58,22 @@ impl<S: State> Sum<S> {
     }
 
     /// Adds the next chunk. After an error the sum is of no use.
-    pub(super) fn add(&mut self, durable: &Durable, chunk: Chunk<'_>) -> Result<(), OpenError> {
-        let mut position = chunk.first;
-        let end = last(&chunk);
-        let mut open: Option<Open> = None;
-        for line in line::read(chunk.bytes) {
-            let wrong = |what: String| OpenError::Record { position, what };
-            let line = line.map_err(|error| wrong(error.to_string()))?;
-            if line.position != position || position > end {
-                let says = line.position;
-                return Err(wrong(format!("it says that it is the one at {says}")));
-            }
-            open = self.add_line(durable, open.take(), line)?;
-            position = position.next();
+    pub(super) fn add(
+        &mut self,
+        durable: &Durable,
+        chunk: Parsed<S::Change>,
+    ) -> Result<(), OpenError> {
+        let mut open = None;
+        for line in chunk.lines {
+            open = self.add_line(durable, open.take(), line?)?;
         }
-        if position != end.next() || open.is_some() {
-            let what = "the chunk ends before its last call does".into();
-            return Err(OpenError::Record { position, what });
+        if open.is_some() {
+            return Err(parsed::too_short(chunk.end.next()));
         }
-        self.end = end;
-        self.digest = xxh3_128(chunk.bytes);
+        self.end = chunk.end;
+        self.digest = chunk.digest;
         self.added += u64::from(chunk.records);
-        self.added_bytes += chunk.bytes.len() as u64;
+        self.added_bytes += chunk.bytes as u64;
         Ok(())
     }
 
@@ -89,48 +82,49 @@ impl<S: State> Sum<S> {
         &mut self,
         durable: &Durable,
         open: Option<Open>,
-        line: Line<'_>,
+        line: ParsedLine<S::Change>,
     ) -> Result<Option<Open>, OpenError> {
         let (position, at) = (line.position, line.at);
         let wrong = |what: String| OpenError::Record { position, what };
-        let mut call_line = match (line.entry, &open) {
-            (Entry::Call(call), _) => call,
-            (Entry::Run { .. } | Entry::Unknown(_), Some(open)) => {
-                let key = key(&open.call.caller, &open.call.id);
-                return Err(wrong(format!("{key} has not ended")));
+        let of = match (line.entry, &open) {
+            (ParsedEntry::Call(of), _) => of,
+            (ParsedEntry::Run { .. } | ParsedEntry::Unknown, Some(open)) => {
+                return Err(wrong(format!("{} has not ended", key(&open.call))));
             }
-            (Entry::Run { run, restored }, None) => {
+            (ParsedEntry::Run { run, restored }, None) => {
                 self.calls.run(run, position, restored);
                 return Ok(None);
             }
-            (Entry::Unknown(_), None) => {
+            (ParsedEntry::Unknown, None) => {
                 self.pass_over(position);
                 return Ok(None);
             }
         };
         let Open { call, ack } = match open {
-            Some(open) if belongs(&call_line, &open.call) => open,
-            Some(Open { call, .. }) => {
-                return Err(wrong(format!(
-                    "it is of {}, and {} has not ended",
-                    key(&call_line.by, &call_line.call),
-                    key(&call.caller, &call.id)
-                )));
+            Some(open) if of.call == open.call => open,
+            Some(open) => {
+                let (one, other) = (key(&of.call), key(&open.call));
+                return Err(wrong(format!("it is of {one}, and {other} has not ended")));
             }
-            None => begin(&mut call_line),
+            None => Open {
+                call: of.call,
+                ack: of.ack,
+            },
         };
-        self.apply(position, at, &call, &call_line)?;
-        let Some(outcome) = call_line.outcome else {
+        if let Some(change) = of.change {
+            self.apply(position, at, &call, &of.command, change)?;
+        }
+        let Some(outcome) = of.outcome else {
             return Ok(Some(Open { call, ack }));
         };
         let before = self.calls.again();
         let written = Written::new(durable, outcome);
-        let command = &call_line.command;
-        self.calls.keep(&call, position, at, command, written, &ack);
+        self.calls
+            .keep(&call, position, at, &of.command, written, &ack);
         // A call that is known never runs again, so a second outcome proves that it ran twice. A
         // foreign key may come again after it was forgotten, which smaller limits do sooner.
-        if self.calls.again() != before && !call_line.foreign {
-            let key = key(&call.caller, &call.id);
+        if self.calls.again() != before && call.origin != Origin::Foreign {
+            let key = key(&call);
             return Err(wrong(format!("{key} has an outcome already: it ran twice")));
         }
         Ok(None)
@@ -141,13 +135,10 @@ impl<S: State> Sum<S> {
         position: Position,
         at: UnixMillis,
         call: &Call,
-        line: &CallLine<'_>,
+        command: &str,
+        change: Result<S::Change, serde_json::Error>,
     ) -> Result<(), OpenError> {
-        let Some(json) = line.change else {
-            return Ok(());
-        };
-        let command = || line.command.clone().into_owned();
-        let change = match serde_json::from_str(json) {
+        let change = match change {
             Ok(change) => change,
             Err(_) if self.skip_changes => {
                 self.pass_over(position);
@@ -156,7 +147,7 @@ impl<S: State> Sum<S> {
             Err(source) => {
                 return Err(OpenError::UnknownChange {
                     position,
-                    command: command(),
+                    command: command.to_owned(),
                     source,
                 });
             }
@@ -165,7 +156,7 @@ impl<S: State> Sum<S> {
             position,
             at,
             by: call.caller.clone(),
-            command: Cow::Owned(command()),
+            command: Cow::Owned(command.to_owned()),
             call: call.id.clone(),
             change,
         };
@@ -173,7 +164,7 @@ impl<S: State> Sum<S> {
             tracing::error!(%position, panic, "`apply` failed");
             OpenError::Apply {
                 position,
-                command: command(),
+                command: command.to_owned(),
             }
         })
     }
@@ -184,11 +175,6 @@ impl<S: State> Sum<S> {
     }
 }
 
-/// The position of a chunk's last record.
-pub(super) fn last(chunk: &Chunk<'_>) -> Position {
-    Position(chunk.first.0 + u64::from(chunk.records) - 1)
-}
-
 /// A call that has begun in a chunk.
 struct Open {
     call: Call,
@@ -196,35 +182,9 @@ struct Open {
     ack: Vec<CallId>,
 }
 
-/// The call that begins with this record.
-fn begin(line: &mut CallLine<'_>) -> Open {
-    let ack = std::mem::take(&mut line.ack);
-    let call = Call {
-        caller: line.by.clone(),
-        id: line.call.clone(),
-        fingerprint: line.fingerprint,
-        attempt: line.attempt,
-        origin: if line.foreign {
-            Origin::Foreign
-        } else {
-            Origin::Link { seen: None }
-        },
-    };
-    Open { call, ack }
-}
-
-/// Whether this record is one of the call.
-fn belongs(line: &CallLine<'_>, call: &Call) -> bool {
-    line.by == call.caller
-        && line.call == call.id
-        && line.fingerprint == call.fingerprint
-        && line.attempt == call.attempt
-        && line.foreign == matches!(call.origin, Origin::Foreign)
-}
-
 /// The key of a call, for a person.
-fn key(caller: &Caller, id: &CallId) -> String {
-    format!("the call {id} of {caller}")
+fn key(call: &Call) -> String {
+    format!("the call {} of {}", call.id, call.caller)
 }
 
 #[cfg(test)]

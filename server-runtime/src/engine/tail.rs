@@ -1,7 +1,13 @@
 //! The end of the log as the engine holds it: the only source of the proof that something is
 //! durable.
 
-use std::{ops::ControlFlow, sync::Arc, thread, time::Duration};
+use std::{
+    ops::ControlFlow,
+    panic::resume_unwind,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
 
 use link_wire::Position;
 
@@ -11,6 +17,8 @@ use crate::journal::{AppendError, Chunk, Epoch, Journal, JournalError, Resolved}
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// The longest such wait.
 const MOST_WAIT: Duration = Duration::from_secs(5);
+/// So many chunks are prepared before they are taken.
+const MOST_AHEAD: usize = 4;
 
 /// The proof that what was handed to the journal is durable. Only this file makes one.
 #[derive(Debug)]
@@ -114,4 +122,41 @@ pub(super) fn read<E: From<JournalError>>(
         }
     })?;
     stopped.map_or(Ok(()), Err)
+}
+
+/// As [`read`], with a thread of its own that reads and prepares chunks while `take` is at those
+/// before them.
+pub(super) fn read_ahead<T: Send, E: From<JournalError>>(
+    journal: &dyn Journal,
+    from: Position,
+    prepare: impl Fn(Chunk<'_>) -> T + Send,
+    mut take: impl FnMut(&Durable, T) -> Result<ControlFlow<()>, E>,
+) -> Result<(), E> {
+    thread::scope(|scope| {
+        let (ready, prepared) = mpsc::sync_channel(MOST_AHEAD);
+        let read = move || {
+            journal.read(from, &mut |chunk| match ready.send(prepare(chunk)) {
+                Ok(()) => ControlFlow::Continue(()),
+                // Nobody takes any more.
+                Err(_) => ControlFlow::Break(()),
+            })
+        };
+        let reader = thread::Builder::new()
+            .name("log-reader".into())
+            .spawn_scoped(scope, read)
+            .map_err(|source| JournalError::Io {
+                doing: "starting a thread that reads",
+                place: "the log".into(),
+                source,
+            })?;
+        for one in prepared {
+            if take(&Durable(()), one)?.is_break() {
+                return Ok(());
+            }
+        }
+        match reader.join() {
+            Ok(read) => Ok(read?),
+            Err(panic) => resume_unwind(panic),
+        }
+    })
 }

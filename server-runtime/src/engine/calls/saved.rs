@@ -110,11 +110,13 @@ impl Calls {
             let number = calls.caller(&name);
             calls.accounts[number as usize].forgotten = from.u64()?;
         }
+        let mut hashes = Vec::with_capacity(bytes.len() / 64);
         for place in [Place::Kept, Place::Thin, Place::Foreign] {
             for _ in 0..from.u32()? {
-                calls.load_slot(&mut from, place)?;
+                hashes.push(calls.load_slot(&mut from, place)?);
             }
         }
+        calls.index_all(hashes);
         let kept: Vec<u32> = calls.slots.iter(calls.kept, By::All).collect();
         for _ in 0..from.u32()? {
             let entry = kept.get(from.u32()? as usize).copied();
@@ -128,22 +130,41 @@ impl Calls {
         }
     }
 
-    fn load_slot(&mut self, from: &mut Bytes<'_>, place: Place) -> Result<(), InvalidTable> {
+    /// Adds an entry, which cannot be found yet. Gives its hash and its number.
+    fn load_slot(
+        &mut self,
+        from: &mut Bytes<'_>,
+        place: Place,
+    ) -> Result<(u64, u32), InvalidTable> {
         let caller = from.u32()?;
         let command = from.u16()?;
         let (position, at) = (from.u64()?, from.u64()?);
         let fingerprint = Fingerprint(from.u128()?);
-        let id = from.text()?;
+        let len = from.u16()?;
+        let id = Id::of_bytes(from.take(len.into())?).ok_or(Value("a call ID"))?;
         let body = from.body()?;
         if caller as usize >= self.accounts.len() {
             return Err(Value("a caller"));
         }
-        let entry = self.add(caller, Id::of(id), fingerprint, body);
+        let hash = self.hash(caller, id.bytes());
+        let entry = self.slots.insert(caller, id, fingerprint, body);
         let entry = entry.ok_or(Value("more calls than can be"))?;
         let slot = &mut self.slots[entry];
         (slot.position, slot.at, slot.command) = (position, at, command);
         self.place(entry, place);
-        Ok(())
+        Ok((hash, entry))
+    }
+
+    /// Lets these entries be found.
+    fn index_all(&mut self, mut hashes: Vec<(u64, u32)>) {
+        self.reserve(hashes.len());
+        // In the order of the places in the table: each entry in a place of its own would be a
+        // miss of the cache.
+        let places = self.index.num_buckets().max(1) as u64 - 1;
+        hashes.sort_unstable_by_key(|(hash, _)| hash & places);
+        for (hash, at) in hashes {
+            self.let_find(hash, at);
+        }
     }
 
     /// The table as bytes, for comparing two.

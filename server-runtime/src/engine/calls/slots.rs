@@ -26,6 +26,15 @@ impl Id {
         }
     }
 
+    /// As [`Id::of`]. None where the bytes are no text.
+    pub(super) fn of_bytes(id: &[u8]) -> Option<Self> {
+        match id.try_into() {
+            // To look at each character is slower, and a table has a million of them.
+            Ok(bytes) if id.is_ascii() => Some(Self::Short(bytes)),
+            _ => str::from_utf8(id).ok().map(Self::of),
+        }
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Short(bytes) => bytes,

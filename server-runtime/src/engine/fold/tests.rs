@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::{super::tail, *};
-use crate::{Journal, MemoryJournal};
+use crate::{Journal, MemoryJournal, journal::Chunk};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Said(Vec<String>);
@@ -59,7 +59,7 @@ fn sum_with(
     }
     let mut sum = Sum::new(Said::default(), limits, skip_changes);
     let added = tail::read::<OpenError>(&journal, Position(1), |durable, chunk| {
-        sum.add(durable, chunk)?;
+        sum.add(durable, Parsed::of(chunk))?;
         Ok(ControlFlow::Continue(()))
     });
     added.map(|()| sum).map_err(|error| error.to_string())

@@ -42,6 +42,7 @@ fn sum(journal: &MemoryJournal, options: &EngineOptions) -> (Sum<Board>, Option<
         tail,
         to: tail,
         goes_on: &|| true,
+        ahead: true,
     };
     let begun = sum_up(journal, &Board::default(), options, &bound).unwrap();
     (begun.sum, begun.from.map(|at| at.0))

@@ -44,18 +44,24 @@ impl Listed {
 
     /// What was put.
     pub(super) fn load(&self) -> Result<Vec<u8>, JournalError> {
-        let mut bytes = match fs::read(&self.path) {
-            Ok(bytes) => bytes,
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(JournalError::NoCheckpoint { at: self.at });
             }
             Err(source) => return Err(failed("reading", &self.path, source)),
         };
-        let head = self.head(&bytes, bytes.len() as u64)?;
-        if checksum(&head, &bytes[HEADER..]) != word(&head[12..]) {
+        let read = |source| failed("reading", &self.path, source);
+        let len = file.metadata().map_err(read)?.len();
+        let mut begin = Vec::new();
+        let first = Read::by_ref(&mut file).take(HEADER as u64);
+        { first }.read_to_end(&mut begin).map_err(read)?;
+        let head = self.head(&begin, len)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(read)?;
+        if checksum(&head, &bytes) != word(&head[12..]) {
             return Err(self.damaged("it has a wrong checksum"));
         }
-        bytes.drain(..HEADER);
         Ok(bytes)
     }
 
