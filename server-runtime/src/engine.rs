@@ -94,6 +94,7 @@ impl<S: State> std::fmt::Debug for Engine<S> {
 struct Handle<S: State> {
     shared: Arc<Shared<S>>,
     opened: Opened,
+    limits: CallLimits,
     /// Disconnected when the writer has ended.
     writer: Mutex<mpsc::Receiver<()>>,
     /// Disconnected when the thread of the checkpoints has ended.
@@ -110,7 +111,8 @@ pub(crate) struct Live<C> {
 }
 
 impl<S: State> Engine<S> {
-    /// [`Engine::open_with`] the default options.
+    /// [`Engine::open_with`] the default options. Where link.toml sets `call_keep`, an engine must
+    /// be told: see [`CallLimits::of`].
     ///
     /// # Errors
     /// As there.
@@ -166,6 +168,7 @@ impl<S: State> Engine<S> {
             options,
         };
         let bytes_due = maker.options.checkpoint_every_bytes;
+        let limits = maker.options.calls;
         let shared = Arc::new(Shared {
             core: Mutex::new(Core::new(sum.state.clone(), tail.next(), sum.calls)),
             work: Condvar::new(),
@@ -189,6 +192,7 @@ impl<S: State> Engine<S> {
             handle: Arc::new(Handle {
                 shared,
                 opened,
+                limits,
                 writer: Mutex::new(writer.map_err(OpenError::Thread)?),
                 checkpoints: Mutex::new(checkpoints),
             }),
@@ -198,6 +202,11 @@ impl<S: State> Engine<S> {
     /// What the start found.
     pub fn opened(&self) -> &Opened {
         &self.handle.opened
+    }
+
+    /// How much of the calls it remembers.
+    pub fn call_limits(&self) -> CallLimits {
+        self.handle.limits
     }
 
     /// Writes what is queued, makes a last checkpoint, closes the journal, and takes no command

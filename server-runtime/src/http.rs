@@ -135,6 +135,15 @@ impl<S: State> Server<S> {
                 "the server has no sound table of routes and serves nothing"
             );
         }
+        let (keeps, says) = (engine.call_limits().keep, service.limits.call_keep);
+        if keeps < says {
+            tracing::warn!(
+                ?keeps,
+                ?says,
+                "the engine remembers calls for less long than link.toml says (`call_keep`): open \
+                 it with `CallLimits::of` the limits of the service"
+            );
+        }
         let inner = Inner {
             service,
             names: names.unwrap_or_default(),
