@@ -94,6 +94,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 18u32,
         },
         ::riff_link::Route {
@@ -106,6 +107,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 23u32,
         },
         ::riff_link::Route {
@@ -118,6 +120,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 30u32,
         },
         ::riff_link::Route {
@@ -130,6 +133,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 36u32,
         },
         ::riff_link::Route {
@@ -142,6 +146,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 41u32,
         },
         ::riff_link::Route {
@@ -154,6 +159,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 46u32,
         },
         ::riff_link::Route {
@@ -166,6 +172,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 51u32,
         },
         ::riff_link::Route {
@@ -178,6 +185,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::Many,
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 56u32,
         },
         ::riff_link::Route {
@@ -190,6 +198,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
                 within: ::core::time::Duration::from_millis(60000u64),
                 tries: ::riff_link::Attempts::AtMost(1u32),
             }),
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 61u32,
         },
         ::riff_link::Route {
@@ -198,6 +207,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
             method: "GET",
             path: "/v1/threads/{thread}/tail",
             budget: ::core::option::Option::None,
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 66u32,
         },
         ::riff_link::Route {
@@ -206,6 +216,7 @@ pub static RIFF: ::riff_link::Service = ::riff_link::Service {
             method: "GET",
             path: "/v1/watch",
             budget: ::core::option::Option::None,
+            outbox: ::riff_link::OutboxRule::Keep,
             line: 72u32,
         },
     ],
@@ -240,6 +251,15 @@ impl RiffApi {
     ) -> Self {
         Self {
             api: ::riff_link::client::Api::new(link, credentials, &RIFF),
+        }
+    }
+    /// The same client, whose commands stand in an outbox until they have a reply, as far
+    /// as link.toml says so. What earlier processes of the same caller have left in it is
+    /// sent from now on.
+    #[must_use]
+    pub fn with_outbox(self, outbox: &::riff_link::client::Outbox) -> Self {
+        Self {
+            api: self.api.with_outbox(outbox),
         }
     }
     /// The link that all its calls go over.

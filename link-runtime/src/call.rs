@@ -6,16 +6,22 @@ use link_wire::CallId;
 use serde::de::DeserializeOwned;
 
 pub use crate::outcome::Refused;
-use crate::{outcome::Cause, request::Request};
+use crate::{
+    outcome::{Cause, End},
+    request::Request,
+};
 
 mod attempt;
 mod note;
+mod owed;
 mod pending;
 mod run;
 
-pub(crate) use self::attempt::{read_head, unsent_or_cut, whole};
 pub use self::pending::PendingCall;
-use self::run::run;
+pub(crate) use self::{
+    attempt::{read_head, unsent_or_cut, whole},
+    run::send_again,
+};
 
 /// How a call ended without its reply. It says which of three things is true.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,14 +38,43 @@ pub enum CallError {
     },
     /// The call may have run: a try was sent, and no reply tells what became of it.
     #[non_exhaustive]
-    #[error("{}{cause}", ran(.call.as_ref(), .cause))]
+    #[error("{}{cause}{}", ran(.call.as_ref(), .cause), goes_on(*.queued))]
     Unknown {
         /// The command: its call ID, and what [`Api::resolve`](crate::Api::resolve) needs beside
         /// it. None for a query or a signal, which may simply be called again.
         call: Option<PendingCall>,
+        /// Whether the outbox sends the command again, until it has a reply or its time is over.
+        queued: bool,
         /// What was seen of the last try.
         cause: Cause,
     },
+}
+
+impl CallError {
+    /// The end of a call that is no command.
+    pub(crate) fn unknown(cause: Cause) -> Self {
+        Self::of(End::Unknown(cause), None, false)
+    }
+
+    fn of(end: End, call: Option<PendingCall>, queued: bool) -> Self {
+        match end {
+            End::Refused(refused) => Self::Refused(refused),
+            End::NotSent(cause) => Self::NotSent { cause },
+            End::Unknown(cause) => Self::Unknown {
+                call,
+                queued,
+                cause,
+            },
+        }
+    }
+}
+
+fn goes_on(queued: bool) -> &'static str {
+    if queued {
+        "; it is sent again until it has a reply"
+    } else {
+        ""
+    }
 }
 
 /// What a person is told first: whether a command ran, if that is known.
@@ -88,7 +123,7 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for Call<R> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { run(&self.request, self.within, None).await?.read() })
+        Box::pin(async move { run::run(&self.request, self.within).await?.read() })
     }
 }
 
@@ -104,14 +139,20 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for Call<R> {
 /// A command also tells which replies of commands before it arrived, so that the server need not
 /// keep them.
 ///
+/// With an outbox ([`Api::with_outbox`](crate::Api::with_outbox)) it stands in a file from before
+/// its first try until it has a reply or is refused. It waits until no older command of its caller
+/// waits there, and one that ends as [`CallError::Unknown`] is sent on, if it says so.
+///
 /// # Cancel safety
-/// Dropping it, or the future that it becomes, ends the open try and its waits; no other try
-/// follows. Whether the command ran is then not known.
+/// Dropping it, or the future that it becomes, ends the open try and its waits. Without an outbox
+/// no other try follows; with one, a command of which a try has begun is sent on. Whether the
+/// command ran is then not known.
 #[must_use = "a command is sent when it is awaited"]
 pub struct CommandCall<R> {
     request: Request,
     id: CallId,
     within: Option<Duration>,
+    again: bool,
     reply: PhantomData<fn() -> R>,
 }
 
@@ -121,13 +162,25 @@ impl<R> CommandCall<R> {
             request,
             id,
             within: None,
+            again: false,
             reply: PhantomData,
         }
     }
 
-    /// The call ID, under which each try of this command is sent.
+    /// The call ID, under which each try of this command is sent; but see
+    /// [`again`](Self::again).
     pub fn id(&self) -> &CallId {
         &self.id
+    }
+
+    /// Makes it a command of its own, whatever the outbox has.
+    ///
+    /// Without this, a command that says the same as one in the outbox whose call has ended, or
+    /// whose process has, goes on under the call ID of that one: whoever tries again because no
+    /// reply came does not run it twice.
+    pub fn again(mut self) -> Self {
+        self.again = true;
+        self
     }
 
     /// Sets the budget of this call, in place of its route's: from the first try to the end.
@@ -143,7 +196,14 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for CommandCall<R> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let replied = run(&self.request, self.within, Some(&self.id)).await?;
+            let Self {
+                request,
+                id,
+                within,
+                again,
+                ..
+            } = &self;
+            let replied = run::command(request, *within, id, *again).await?;
             let reply = replied.read()?;
             replied.acknowledge(&self.request);
             Ok(reply)

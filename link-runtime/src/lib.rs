@@ -15,6 +15,7 @@
 //! | `request` | an [`Api`] of one service, and one [`Request`] of it |
 //! | `call` | queries, signals and commands: the loop of tries, and the three truths of its end |
 //! | `resolve` | what became of a command that may have run |
+//! | [`outbox`] | commands that owe a reply, on the disk of this machine |
 //! | `outcome` | what was seen of a try → what follows from it; pure |
 //! | `wait` | how long until the next try; pure |
 //! | `budget` | the deadline of a call |
@@ -29,6 +30,7 @@ mod budget;
 mod call;
 mod clock;
 pub mod link;
+pub mod outbox;
 mod outcome;
 mod request;
 mod resolve;
@@ -41,6 +43,7 @@ pub use self::{
     auth::Credentials,
     call::{Call, CallError, CommandCall, PendingCall, Refused},
     link::{InvalidBase, Link, Stats},
+    outbox::{Outbox, OutboxError, OutboxLimits},
     outcome::Cause,
     request::{Api, Request},
     resolve::{Resolve, Resolved, Unresolved},

@@ -46,6 +46,12 @@ pub struct Refused {
     pub detail: String,
 }
 
+impl Refused {
+    fn is(&self, code: Code) -> bool {
+        self.code == code.as_str()
+    }
+}
+
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {

@@ -3,11 +3,12 @@
 use std::{
     fmt::{self, Display},
     sync::Arc,
+    time::Duration,
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use link_wire::{CallId, Kind, Route, Service};
+use link_wire::{CallId, Caller, Kind, OutboxRule, Route, Service};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
@@ -16,6 +17,7 @@ use crate::{
     auth::Credentials,
     call::{Call, CommandCall, PendingCall},
     link::{Known, Link},
+    outbox::{Entry, Outbox, Queue},
     outcome::{Cause, Evidence, Judge},
     stream::EventStream,
     transport::Outgoing,
@@ -38,6 +40,14 @@ pub struct Api {
     credentials: Credentials,
     known: Arc<Known>,
     service: &'static Service,
+    outbox: Option<Outboxed>,
+}
+
+/// An outbox, and the queue in it of one caller.
+#[derive(Debug, Clone)]
+struct Outboxed {
+    outbox: Outbox,
+    queue: Arc<Queue>,
 }
 
 impl Api {
@@ -48,7 +58,51 @@ impl Api {
             link,
             credentials,
             service,
+            outbox: None,
         }
+    }
+
+    /// The same API, whose commands stand in an outbox until they have a reply. What earlier
+    /// processes of the same caller have left in it is sent from now on, where this is called
+    /// inside of a tokio runtime, or else with the first command.
+    #[must_use]
+    pub fn with_outbox(mut self, outbox: &Outbox) -> Self {
+        let proof = self.credentials.proof();
+        let queue = outbox.queue(self.service.name, self.link.base(), &proof);
+        self.outbox = Some(Outboxed {
+            outbox: outbox.clone(),
+            queue: Arc::clone(&queue),
+        });
+        queue.wake(&self);
+        self
+    }
+
+    /// The outbox, if it has one.
+    pub fn outbox(&self) -> Option<&Outbox> {
+        self.outbox.as_ref().map(|of| &of.outbox)
+    }
+
+    /// Sends what waits in the outbox for this caller, what other processes have left there too,
+    /// for so long at most. Gives how many commands still wait: none without an outbox.
+    pub async fn flush_outbox(&self, within: Duration) -> usize {
+        let Some(queue) = self.queue() else {
+            return 0;
+        };
+        queue.look_again();
+        queue.wake(self);
+        // What is left is counted, whether the time was over or not.
+        let _ = tokio::time::timeout(within, queue.is_empty()).await;
+        queue.waiting()
+    }
+
+    /// The queue of the outbox.
+    pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
+        self.outbox.as_ref().map(|of| &of.queue)
+    }
+
+    /// The name of the caller, if a reply has said it.
+    pub(crate) fn known_caller(&self) -> Option<Caller> {
+        self.known.caller()
     }
 
     /// The link, with its state and its counters.
@@ -65,7 +119,25 @@ impl Api {
             query: String::new(),
             body: None,
             about: None,
+            stored: None,
             fault: None,
+        }
+    }
+
+    /// A command as it stands in the outbox, byte for byte.
+    pub(crate) fn stored(&self, entry: &Entry) -> Request {
+        static STORED: Route = Route {
+            name: "outbox",
+            kind: Kind::Command,
+            method: "POST",
+            path: "/",
+            budget: None,
+            outbox: OutboxRule::Keep,
+            line: 0,
+        };
+        Request {
+            stored: Some(Box::new(entry.clone())),
+            ..self.request(&STORED)
         }
     }
 
@@ -93,6 +165,8 @@ pub struct Request {
     body: Option<Bytes>,
     /// The command that it asks about.
     about: Option<Box<PendingCall>>,
+    /// The command of the outbox that it is.
+    stored: Option<Box<Entry>>,
     /// The first thing that is wrong with it.
     fault: Option<String>,
 }
@@ -183,6 +257,16 @@ impl Request {
         self.about.as_deref()
     }
 
+    /// The API that it is of.
+    pub(crate) fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// The command of the outbox that it is.
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.stored.as_deref()
+    }
+
     /// Takes what was seen of a try: it is counted, and what the reply says of the log and of the
     /// caller is noted. A reply that is not our server's says nothing.
     pub(crate) fn saw(&self, evidence: &Evidence) {
@@ -207,18 +291,29 @@ impl Request {
         if let Some(fault) = &self.fault {
             return Err(invalid(fault.clone()));
         }
+        if let Some(entry) = &self.stored {
+            let url = format!("{}{}", self.link().base(), entry.path);
+            let body = entry.body.clone().map(Bytes::from);
+            return Ok(Outgoing {
+                method: Method::from_bytes(entry.method.as_bytes())
+                    .map_err(|error| invalid(error.to_string()))?,
+                url: Url::parse(&url).map_err(|error| invalid(format!("{url}: {error}")))?,
+                headers: self.headers(body.is_some())?,
+                body,
+            });
+        }
         let method = Method::from_bytes(self.route.method.as_bytes())
             .map_err(|error| invalid(error.to_string()))?;
         let url = self.url().map_err(invalid)?;
         Ok(Outgoing {
             method,
             url,
-            headers: self.headers()?,
+            headers: self.headers(self.body.is_some())?,
             body: self.body.clone(),
         })
     }
 
-    fn headers(&self) -> Result<HeaderMap, Cause> {
+    fn headers(&self, body: bool) -> Result<HeaderMap, Cause> {
         let service = self.service();
         let mut headers = HeaderMap::new();
         set(
@@ -228,7 +323,7 @@ impl Request {
         )?;
         let stream = self.route.kind == Kind::Stream;
         headers.insert(header::ACCEPT, if stream { EVENTS } else { JSON });
-        if self.body.is_some() {
+        if body {
             headers.insert(header::CONTENT_TYPE, JSON);
         }
         Ok(headers)

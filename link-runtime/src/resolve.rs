@@ -2,7 +2,7 @@
 
 use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin, time::Duration};
 
-use link_wire::{Attempts, Budget, CallFate, Code, Fate, Kind, Route};
+use link_wire::{Attempts, Budget, CallFate, CallId, Code, Fate, Kind, OutboxRule, Route};
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 
@@ -30,6 +30,7 @@ static FATE: Route = Route {
     method: "GET",
     path: "/v1/calls/{call}",
     budget: BUDGET,
+    outbox: OutboxRule::No,
     line: 0,
 };
 
@@ -40,6 +41,7 @@ static SETTLE: Route = Route {
     method: "POST",
     path: "/v1/calls/{call}/settle",
     budget: BUDGET,
+    outbox: OutboxRule::No,
     line: 0,
 };
 
@@ -78,7 +80,8 @@ pub struct Unresolved {
 
 impl Api {
     /// Asks the server what became of a command, and settles it first: a command that did not
-    /// arrive is given up, so that no late try of it can run.
+    /// arrive is given up, so that no late try of it can run. It leaves the outbox first, where
+    /// there is one; a command that another process holds in it cannot be settled here.
     ///
     /// `R` is the reply of the command's route, or `serde_json::Value` for any. A generated client
     /// gives its `Api` by `as_ref()`: `api.as_ref().resolve::<Claimed>(&call).await`.
@@ -136,10 +139,27 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for Resolve<R> {
                 within,
                 ..
             } = self;
-            let resolved = ask(&request, within).await;
+            let taken = take_out(&request, &call.id);
+            let resolved = match taken {
+                Ok(()) => ask(&request, within).await,
+                Err(why) => Err(why),
+            };
             resolved.map_err(|why| Unresolved { call, why })
         })
     }
+}
+
+/// Takes the command out of the outbox, so that no try of it follows the answer.
+fn take_out(request: &Request, id: &CallId) -> Result<(), CallError> {
+    let Some(queue) = request.api().queue() else {
+        return Ok(());
+    };
+    let taken = queue.take_out(id, request.known().caller().as_ref());
+    taken.map(drop).map_err(|error| CallError::NotSent {
+        cause: Cause::Outbox {
+            why: error.to_string(),
+        },
+    })
 }
 
 async fn ask<R: DeserializeOwned + Send + 'static>(
@@ -162,7 +182,7 @@ async fn ask<R: DeserializeOwned + Send + 'static>(
         let wait = wait::wait(asked, request.link().limits(), wait::random());
         if wait >= deadline.left() {
             let cause = Cause::Budget { within };
-            return Err(CallError::Unknown { call: None, cause });
+            return Err(CallError::unknown(cause));
         }
         sleep(wait).await;
     }
@@ -183,7 +203,7 @@ fn told<R>(fate: CallFate<R>) -> Result<Option<Resolved<R>>, CallError> {
         other => {
             let why = format!("the server settled the call as {other:?}");
             let cause = Cause::Undecodable { why };
-            return Err(CallError::Unknown { call: None, cause });
+            return Err(CallError::unknown(cause));
         }
     }))
 }

@@ -30,6 +30,6 @@ pub use self::{
     log_position::{InvalidLogPosition, LogPosition, RunId},
     page::{After, Page},
     problem::Problem,
-    service::{Attempts, Budget, Headers, Kind, Limits, Route, Service},
+    service::{Attempts, Budget, Headers, Kind, Limits, OutboxRule, Route, Service},
     value::{Caller, Cursor, InvalidCaller, PathValue, Position, UnixMillis},
 };

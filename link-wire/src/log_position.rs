@@ -70,7 +70,8 @@ impl From<RunId> for String {
 /// assert_eq!(seen.to_string(), "AAAAAAAAAAAAAAAAAAAAAA.17");
 /// assert_eq!(seen.to_string().parse(), Ok(seen));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct LogPosition {
     /// Which run of the writer.
     pub run: RunId,
@@ -95,6 +96,20 @@ impl FromStr for LogPosition {
             run: run.parse()?,
             position: Position(position.ok_or(InvalidLogPosition::Position)?),
         })
+    }
+}
+
+impl TryFrom<String> for LogPosition {
+    type Error = InvalidLogPosition;
+
+    fn try_from(text: String) -> Result<Self, InvalidLogPosition> {
+        text.parse()
+    }
+}
+
+impl From<LogPosition> for String {
+    fn from(place: LogPosition) -> Self {
+        place.to_string()
     }
 }
 

@@ -110,8 +110,22 @@ pub struct Route {
     pub path: &'static str,
     /// How long a call of it may take; none for a stream.
     pub budget: Option<Budget>,
+    /// What a client's outbox does with a command of it.
+    pub outbox: OutboxRule,
     /// The line of link.toml at which it begins, from 1.
     pub line: u32,
+}
+
+/// What a client's outbox does with the commands of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OutboxRule {
+    /// It keeps them for [`Limits::outbox_keep`].
+    #[default]
+    Keep,
+    /// It keeps them, and does not send them later than this.
+    Within(Duration),
+    /// It does not keep them.
+    No,
 }
 
 /// What a route does, and so what a retry of it means.

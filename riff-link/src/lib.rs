@@ -47,8 +47,8 @@ pub use link_runtime as client;
 pub use link_runtime::link;
 pub use link_wire::{
     After, Attempts, Budget, Build, CallFate, CallId, Caller, Code, Cursor, Fate, Headers,
-    InvalidCallId, InvalidCaller, Kind, Limits, LogPosition, Page, PathValue, Position, Problem,
-    Route, RunId, Service, UnixMillis,
+    InvalidCallId, InvalidCaller, Kind, Limits, LogPosition, OutboxRule, Page, PathValue, Position,
+    Problem, Route, RunId, Service, UnixMillis,
 };
 #[cfg(feature = "server")]
 pub use server_runtime as server;

@@ -8,6 +8,7 @@ mod claim;
 mod end;
 mod history;
 mod line;
+mod outbox;
 mod post;
 mod release;
 mod tail;
@@ -15,11 +16,11 @@ mod threads;
 mod when;
 mod who;
 
-use std::{env, process::ExitCode};
+use std::{env, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 use riff_api::{ItemId, RiffApi, Thread};
-use riff_link::client::Credentials;
+use riff_link::client::{Credentials, Outbox};
 
 use self::end::End;
 use crate::output;
@@ -61,6 +62,10 @@ struct At {
     /// One JSON object a line instead of text.
     #[arg(long, global = true)]
     json: bool,
+    /// Where commands are kept that owe a reply [default: riff-link/outbox in XDG_STATE_HOME, or in
+    /// ~/.local/state].
+    #[arg(long, global = true, value_name = "DIR", env = "RIFF_OUTBOX")]
+    outbox: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -101,6 +106,12 @@ enum Command {
         /// The number of the last message that you read.
         seq: u64,
     },
+    /// The commands of this machine that owe a reply.
+    ///
+    /// A command that ends without one (the server is away, the machine goes down) is sent again
+    /// with the next command of the same caller, under the same call ID: it runs once.
+    #[command(subcommand)]
+    Outbox(outbox::Command),
     /// Each message of a thread as it is posted, until Ctrl-C.
     ///
     /// It goes on through a restart of the server, a cut or a sleep of the machine, and shows
@@ -129,6 +140,15 @@ pub fn run(options: Options) -> ExitCode {
 }
 
 fn start(options: Options) -> Result<(), End> {
+    let outbox = match &options.at.outbox {
+        Some(dir) => Outbox::open(dir),
+        None => Outbox::of_user(),
+    };
+    let outbox =
+        outbox.map_err(|error| End::Failure(format!("{error}; choose another with --outbox")))?;
+    if let Command::Outbox(outbox::Command::List) = options.command {
+        return outbox::list(&outbox, options.at.json);
+    }
     let token = env::var("RIFF_TOKEN").map_err(|_| {
         End::Failure(
             "there is no token: make one with `riff-server token NAME --dir DIR` and set \
@@ -142,7 +162,10 @@ fn start(options: Options) -> Result<(), End> {
         .map_err(|error| End::Failure(format!("the runtime does not start: {error}")))?;
     let api = RiffApi::open(&options.at.server, Credentials::bearer(token))
         .map_err(|error| End::Usage(error.to_string()))?;
-    runtime.block_on(one(options, &api))
+    runtime.block_on(async {
+        let api = api.with_outbox(&outbox);
+        one(options, &api).await
+    })
 }
 
 async fn one(options: Options, api: &RiffApi) -> Result<(), End> {
@@ -155,6 +178,7 @@ async fn one(options: Options, api: &RiffApi) -> Result<(), End> {
         Command::Release { item } => release::release(api, json, &item).await,
         Command::History { thread, after } => history::history(api, json, &thread, after).await,
         Command::Ack { thread, seq } => ack::ack(api, json, &thread, seq).await,
+        Command::Outbox(command) => outbox::run(api, json, command).await,
         Command::Tail {
             thread,
             after,

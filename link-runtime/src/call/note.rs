@@ -27,6 +27,9 @@ pub(super) struct Note<'a> {
 impl<'a> Note<'a> {
     pub(super) fn new(request: &'a Request, id: Option<&'a CallId>) -> Self {
         let link = request.link();
+        if let Some(entry) = request.entry() {
+            return Self::of(request, id, (entry.seen, entry.caller.clone()));
+        }
         let mut note = Self {
             request,
             id,
@@ -45,6 +48,26 @@ impl<'a> Note<'a> {
             note.acks = Some(acks);
         }
         note
+    }
+
+    /// Of a command that stands in the outbox: each try says what stood in the first.
+    pub(super) fn of(
+        request: &'a Request,
+        id: Option<&'a CallId>,
+        (seen, caller): (Option<LogPosition>, Option<Caller>),
+    ) -> Self {
+        let caller = caller.or_else(|| request.known().caller());
+        let acks = Some(request.known().acks());
+        // What another caller of these credentials acknowledges is not this one's.
+        let acks = acks.filter(|acks| acks.caller() == caller.as_ref());
+        Self {
+            request,
+            id,
+            sent: None,
+            seen,
+            caller,
+            acks,
+        }
     }
 
     /// Adds the headers of the try of this number.

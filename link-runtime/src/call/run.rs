@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use link_wire::{CallId, Caller};
+use link_wire::{Attempts, CallId, Caller, Kind};
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 
-use super::{CallError, PendingCall, attempt::attempt, note::Note};
+use super::{CallError, PendingCall, attempt::attempt, note::Note, owed};
 use crate::{
     budget::{self, Deadline},
+    outbox::{Entry, Promise, SettledHow},
     outcome::{Cause, Class, End, Evidence, Next, Tries},
-    request::Request,
+    request::{Api, Request},
     transport::Outgoing,
     wait,
 };
@@ -35,6 +36,7 @@ impl Replied {
         };
         serde_json::from_slice(json).map_err(|error| CallError::Unknown {
             call: self.pending.clone(),
+            queued: false,
             cause: Cause::Undecodable {
                 why: error.to_string(),
             },
@@ -49,39 +51,103 @@ impl Replied {
     }
 }
 
-/// Sends a call until it has a reply, or until the rule ends it.
-pub(crate) async fn run(
+/// Sends a query or a signal until it has a reply, or until the rule ends it.
+pub(super) async fn run(request: &Request, within: Option<Duration>) -> Result<Replied, CallError> {
+    let mut note = Note::new(request, None);
+    let replied = match request.outgoing() {
+        Ok(outgoing) => {
+            let (deadline, most) = budget(request, within);
+            let tries = Tries::new(request.route().kind, most);
+            send(request, &outgoing, &mut note, (tries, deadline), None).await
+        }
+        Err(cause) => Err(End::NotSent(cause)),
+    };
+    let replied = replied.map(|(body, caller)| Replied {
+        body,
+        caller,
+        pending: None,
+    });
+    replied.map_err(|end| CallError::of(end, None, false))
+}
+
+/// Sends a command until it has a reply, or until the rule ends it; by an outbox, if there is one.
+pub(super) async fn command(
     request: &Request,
     within: Option<Duration>,
-    id: Option<&CallId>,
+    id: &CallId,
+    again: bool,
 ) -> Result<Replied, CallError> {
-    let mut note = Note::new(request, id);
-    match tries(request, within, &mut note).await {
-        Ok((body, caller)) => Ok(Replied {
-            body,
-            caller,
-            pending: note.pending(),
-        }),
-        Err(End::Refused(refused)) => Err(CallError::Refused(refused)),
-        Err(End::NotSent(cause)) => Err(CallError::NotSent { cause }),
-        Err(End::Unknown(cause)) => Err(CallError::Unknown {
-            call: note.pending(),
-            cause,
-        }),
+    let not_sent = |cause| CallError::NotSent { cause };
+    let outgoing = request.outgoing().map_err(not_sent)?;
+    let (deadline, most) = budget(request, within);
+    let promise = owed::promise(request, &outgoing, id, again).map_err(not_sent)?;
+    let id = promise.as_ref().map_or(id, Promise::id).clone();
+    let mut note = match &promise {
+        Some(promise) => {
+            let caller = promise.caller().cloned();
+            Note::of(request, Some(&id), (promise.seen(), caller))
+        }
+        None => Note::new(request, Some(&id)),
+    };
+    let tries = match &promise {
+        Some(promise) if promise.is_earlier() => Tries::after_others(Kind::Command, most),
+        _ => Tries::new(Kind::Command, most),
+    };
+    let turn = match &promise {
+        Some(promise) => owed::its_turn(request, promise, deadline).await,
+        None => Ok(()),
+    };
+    let replied = match turn {
+        Ok(()) => {
+            let of = (tries, deadline);
+            send(request, &outgoing, &mut note, of, promise.as_ref()).await
+        }
+        Err(cause) => Err(tries.end(cause)),
+    };
+    match replied {
+        Ok((body, caller)) => {
+            if let Some(promise) = promise {
+                promise.end(SettledHow::Replied);
+            }
+            Ok(Replied {
+                body,
+                caller,
+                pending: note.pending(),
+            })
+        }
+        Err(end) => {
+            let queued = promise.is_some_and(|promise| owed::ended(promise, &end));
+            Err(CallError::of(end, note.pending(), queued))
+        }
     }
 }
 
-async fn tries(
+/// Sends a command of the outbox once more.
+pub(crate) async fn send_again(api: &Api, entry: &Entry) -> Result<(), End> {
+    let request = api.stored(entry);
+    let mut note = Note::new(&request, Some(&entry.id));
+    let outgoing = request.outgoing().map_err(End::NotSent)?;
+    let (deadline, most) = budget(&request, None);
+    let tries = Tries::after_others(Kind::Command, most);
+    let sent = send(&request, &outgoing, &mut note, (tries, deadline), None).await;
+    sent.map(drop)
+}
+
+fn budget(request: &Request, within: Option<Duration>) -> (Deadline, Attempts) {
+    let attempt = request.link().limits().attempt;
+    let (within, most) = budget::of(request.route().budget, within, attempt);
+    (Deadline::of(within), most)
+}
+
+async fn send(
     request: &Request,
-    within: Option<Duration>,
+    outgoing: &Outgoing,
     note: &mut Note<'_>,
+    (mut tries, deadline): (Tries, Deadline),
+    promise: Option<&Promise>,
 ) -> Result<(Bytes, Option<Caller>), End> {
     let (link, route, judge) = (request.link(), request.route(), request.judge());
-    let outgoing = request.outgoing().map_err(End::NotSent)?;
-    let limits = link.limits();
-    let (within, most) = budget::of(route.budget, within, limits.attempt);
-    let deadline = Deadline::of(within);
-    let mut tries = Tries::new(route.kind, most);
+    let (limits, within) = (link.limits(), deadline.within());
     link.count_call();
     loop {
         if deadline.left().is_zero() {
@@ -89,8 +155,11 @@ async fn tries(
         }
         let number = tries.number();
         let outgoing =
-            of_try(request, &outgoing, note, number, deadline).map_err(|cause| tries.end(cause))?;
+            of_try(request, outgoing, note, number, deadline).map_err(|cause| tries.end(cause))?;
         let lease = link.http().calls();
+        if let Some(promise) = promise {
+            promise.try_begins();
+        }
         let seen = attempt(request, &lease, outgoing, deadline).await;
         request.saw(&seen.evidence);
         // A fault of a client that was replaced is older than what its successor has shown.
@@ -112,7 +181,12 @@ async fn tries(
         match next {
             Next::Reply => return Ok((seen.body.map_err(End::Unknown)?, caller(seen.evidence))),
             Next::Again(wait) => sleep(wait).await,
-            Next::AtOnce(here) => note.move_to(here),
+            Next::AtOnce(here) => {
+                note.move_to(here);
+                if let Some(promise) = promise {
+                    promise.moved(here);
+                }
+            }
             Next::End(end) => return Err(end),
         }
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use link_wire::Code;
+
 use super::Refused;
 use crate::clock::Spoken;
 
@@ -101,6 +103,18 @@ pub enum Cause {
         /// The most bytes that a reply may have.
         most: usize,
     },
+    /// The outbox does not take the command, so it was not sent.
+    #[error("{why}")]
+    Outbox {
+        /// What is wrong: it is full, or its file cannot be written.
+        why: String,
+    },
+    /// Commands of the same caller that are older wait in the outbox, and none was sent in time.
+    #[error("{ahead} older in the outbox wait for their replies", ahead = Commands(*.ahead))]
+    Behind {
+        /// How many.
+        ahead: usize,
+    },
     /// The budget left no time for a try.
     #[error("the budget of {} is spent", Spoken(*.within))]
     Budget {
@@ -110,12 +124,44 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Whether another try would tell no more.
+    pub(crate) fn stops(&self) -> bool {
+        match self {
+            Self::NoAfterTry(_) => !self.pauses(),
+            Self::Invalid { .. } | Self::CallForgotten | Self::RolledBack => true,
+            _ => self.ran(),
+        }
+    }
+
+    /// Whether another try tells more only when the credentials or the program are others.
+    pub(crate) fn pauses(&self) -> bool {
+        matches!(self, Self::NoAfterTry(no) if no.status == 401 || no.is(Code::OtherBuild)
+            || no.is(Code::OtherCaller))
+    }
+
+    /// Whether the credentials are not those of the command's caller.
+    pub(crate) fn is_of_another_caller(&self) -> bool {
+        matches!(self, Self::NoAfterTry(no) if no.is(Code::OtherCaller))
+    }
+
     /// Whether a command that ends with it surely ran: only its reply is not there.
     pub fn ran(&self) -> bool {
         matches!(
             self,
             Self::ReplyForgotten | Self::Undecodable { .. } | Self::TooLarge { .. }
         )
+    }
+}
+
+/// A number of commands.
+struct Commands(usize);
+
+impl std::fmt::Display for Commands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 command"),
+            n => write!(f, "{n} commands"),
+        }
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Tries {
     kind: Kind,
     most: Attempts,
     done: u32,
+    /// How many of them were not of this call.
+    others: u32,
     /// Whether a try may have reached the server, so that the call may have run.
     arrived: bool,
     /// Whether the one more try of a call that the server did not run was made. It is not counted.
@@ -53,9 +55,21 @@ impl Tries {
             kind,
             most,
             done: 0,
+            others: 0,
             arrived: false,
             again_from_here: false,
             seen: None,
+        }
+    }
+
+    /// A call of which an earlier try may have arrived, of another process or of a call that
+    /// ended.
+    pub(crate) fn after_others(kind: Kind, most: Attempts) -> Self {
+        Self {
+            done: 1,
+            arrived: true,
+            others: 1,
+            ..Self::new(kind, most)
         }
     }
 
@@ -102,7 +116,7 @@ impl Tries {
                 retry_after,
             } => {
                 self.arrived |= arrived;
-                let counted = self.done - u32::from(self.again_from_here);
+                let counted = self.done - self.others - u32::from(self.again_from_here);
                 let ours = wait::wait(counted, limits, random);
                 let wait =
                     retry_after.map_or(ours, |theirs| wait::theirs_and_ours(theirs, ours, left));

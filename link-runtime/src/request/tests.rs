@@ -35,6 +35,7 @@ static CLAIM: Route = Route {
     method: "POST",
     path: "/v1/items/{item}/claim",
     budget: None,
+    outbox: OutboxRule::Keep,
     line: 1,
 };
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use link_runtime::{Api, Call, CommandCall, Credentials, EventStream, State, link};
-use link_wire::{Attempts, Budget, Build, Headers, Kind, Limits, Route, Service};
+use link_wire::{Attempts, Budget, Build, Headers, Kind, Limits, OutboxRule, Route, Service};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, time::timeout};
 
@@ -62,6 +62,7 @@ const fn route(
         method,
         path,
         budget,
+        outbox: OutboxRule::Keep,
         line: 1,
     }
 }

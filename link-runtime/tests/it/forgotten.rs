@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use link_runtime::{Api, CallError, Cause, Credentials, link};
-use link_wire::{Attempts, Budget, Kind, LogPosition, Position, Route, RunId};
+use link_wire::{Attempts, Budget, Kind, LogPosition, OutboxRule, Position, Route, RunId};
 
 use crate::{
     fixture::{
@@ -118,6 +118,7 @@ async fn the_one_more_try_comes_at_once_and_counts_for_nothing() {
             within: Duration::from_secs(10),
             tries: Attempts::AtMost(1),
         }),
+        outbox: OutboxRule::Keep,
         line: 1,
     };
     let server = Server::new(|seen| match seen.number {

@@ -12,6 +12,7 @@ mod connections;
 mod cuts;
 mod fixture;
 mod forgotten;
+mod outbox;
 mod resolve;
 mod server;
 mod streams;

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What the generated client and the handlers' trait have for themselves.
-const RESERVED: [&str; 5] = ["apply", "clone", "link", "new", "open"];
+const RESERVED: [&str; 6] = ["apply", "clone", "link", "new", "open", "with_outbox"];
 
 pub(super) fn there_is_one(draft: &Draft<'_>, problems: &mut Problems) {
     if !draft.says_routes {

@@ -89,6 +89,14 @@ pub(crate) fn client(
                 Self { api: #facade::client::Api::new(link, credentials, &#service) }
             }
 
+            /// The same client, whose commands stand in an outbox until they have a reply, as far
+            /// as link.toml says so. What earlier processes of the same caller have left in it is
+            /// sent from now on.
+            #[must_use]
+            #vis fn with_outbox(self, outbox: &#facade::client::Outbox) -> Self {
+                Self { api: self.api.with_outbox(outbox) }
+            }
+
             /// The link that all its calls go over.
             #vis fn link(&self) -> &#facade::client::Link {
                 self.api.link()

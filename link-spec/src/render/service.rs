@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::{
-    model::{Kind, Spec, Within},
+    model::{Kind, Outbox, Spec, Within},
     render::Names,
 };
 
@@ -46,12 +46,21 @@ pub(crate) fn table(spec: &Spec, names: &Names, vis: &syn::Visibility) -> TokenS
                 ))
             }
         };
+        let outbox = match route.outbox.as_ref().map(|outbox| outbox.value) {
+            None => quote!(#facade::OutboxRule::Keep),
+            Some(Outbox::No) => quote!(#facade::OutboxRule::No),
+            Some(Outbox::Within(most)) => {
+                let most = duration(most);
+                quote!(#facade::OutboxRule::Within(#most))
+            }
+        };
         quote!(#facade::Route {
             name: #name,
             kind: #kind,
             method: #method,
             path: #path,
             budget: #budget,
+            outbox: #outbox,
             line: #line,
         })
     });

@@ -79,6 +79,16 @@ impl From<CallError> for End {
             CallError::Unknown {
                 call: Some(call),
                 cause,
+                queued: true,
+                ..
+            } => Self::Unknown(format!(
+                "it may have run, or not: {cause}\n\
+                 it is sent again with your next command, and runs once; `riff outbox` shows it as \
+                 {call}"
+            )),
+            CallError::Unknown {
+                call: Some(call),
+                cause,
                 ..
             } => Self::Unknown(format!(
                 "it may have run, or not: {cause}\n\

@@ -15,6 +15,7 @@ mod https;
 mod log_command;
 mod no_room;
 mod old_log;
+mod outbox;
 mod restart;
 mod serve;
 mod tokens;

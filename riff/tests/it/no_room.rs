@@ -20,7 +20,7 @@ fn without_stderr(dir: &Dir) -> Server {
         .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
         .arg(dir.path())
         .stdin(Stdio::null());
-    Server::spawn(&mut command)
+    Server::spawn(dir, &mut command)
 }
 
 /// Bounds its files: a write beyond that fails, as one on a full disk does.

@@ -8,16 +8,26 @@ use std::{
     process::{Child, ChildStderr, Command, Output, Stdio},
 };
 
-/// A directory of a server. It goes when the value does.
-pub(crate) struct Dir(tempfile::TempDir);
+/// A directory of a server, and one of what its callers owe. They go when the value does.
+pub(crate) struct Dir {
+    dir: tempfile::TempDir,
+    outbox: tempfile::TempDir,
+}
 
 impl Dir {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            outbox: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn outbox(&self) -> &Path {
+        self.outbox.path()
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.dir.path()
     }
 
     pub(crate) fn token(&self, caller: &str) -> String {
@@ -72,6 +82,8 @@ pub(crate) struct Server {
     /// What it said on stderr, as far as it was read.
     told: String,
     pub(crate) address: String,
+    /// Where its callers keep what they owe.
+    outbox: PathBuf,
 }
 
 impl Server {
@@ -80,11 +92,9 @@ impl Server {
     }
 
     pub(crate) fn start_at(dir: &Dir, address: &str) -> Self {
-        Self::spawn(
-            server()
-                .args(["serve", "--listen", address, "--dir"])
-                .arg(dir.path()),
-        )
+        let mut command = server();
+        command.args(["serve", "--listen", address, "--dir"]);
+        Self::spawn(dir, command.arg(dir.path()))
     }
 
     /// With further arguments or variables.
@@ -93,11 +103,11 @@ impl Server {
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
             .arg(dir.path());
-        Self::spawn(with(&mut command))
+        Self::spawn(dir, with(&mut command))
     }
 
     /// What was made ready by hand.
-    pub(crate) fn spawn(command: &mut Command) -> Self {
+    pub(crate) fn spawn(dir: &Dir, command: &mut Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -115,6 +125,7 @@ impl Server {
         };
         Self {
             address: address.to_owned(),
+            outbox: dir.outbox().to_owned(),
             child,
             talk,
             told,
@@ -164,6 +175,7 @@ impl Server {
         let mut command = client();
         command
             .env("RIFF_TOKEN", token)
+            .env("RIFF_OUTBOX", &self.outbox)
             .env("RIFF_SERVER", format!("http://{}", self.address));
         command
     }
@@ -192,6 +204,11 @@ pub(crate) fn client() -> Command {
     command
         .env_remove("RIFF_TOKEN")
         .env_remove("RIFF_SERVER")
+        // Never that of the user who runs the tests.
+        .env(
+            "RIFF_OUTBOX",
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/outbox"),
+        )
         .stdin(Stdio::null());
     command
 }

@@ -27,6 +27,7 @@ static ROUTE: Route = Route {
     method: "POST",
     path: "/v1/ask",
     budget: None,
+    outbox: link_wire::OutboxRule::Keep,
     line: 1,
 };
 

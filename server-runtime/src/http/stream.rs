@@ -209,6 +209,7 @@ mod tests {
         method: "GET",
         path: "/v1/tail",
         budget: None,
+        outbox: link_wire::OutboxRule::Keep,
         line: 1,
     };
 

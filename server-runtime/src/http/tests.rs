@@ -35,6 +35,7 @@ const fn route(name: &'static str, kind: Kind, method: &'static str, path: &'sta
         method,
         path,
         budget: None,
+        outbox: link_wire::OutboxRule::Keep,
         line: 1,
     }
 }

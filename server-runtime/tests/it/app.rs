@@ -28,6 +28,7 @@ const fn route(
         method,
         path,
         budget: None,
+        outbox: link_wire::OutboxRule::Keep,
         line,
     }
 }

@@ -25,6 +25,8 @@ pub struct InvalidBase;
 #[derive(Debug, Clone)]
 pub struct Api(Link);
 
+pub struct Outbox;
+
 impl Api {
     pub fn new(link: Link, _credentials: Credentials, _service: &'static Service) -> Self {
         Self(link)
@@ -32,6 +34,11 @@ impl Api {
 
     pub fn link(&self) -> &Link {
         &self.0
+    }
+
+    #[must_use]
+    pub fn with_outbox(self, _outbox: &Outbox) -> Self {
+        self
     }
 
     pub fn request(&self, _route: &'static Route) -> Request {

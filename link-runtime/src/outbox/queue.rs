@@ -1,0 +1,454 @@
+//! The commands of one caller of one service in this process: those whose calls run, and those that
+//! are sent again without one.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use link_wire::{CallId, Caller, LogPosition};
+use tokio::sync::Notify;
+
+use super::{
+    Outbox, OutboxError, OwedState,
+    file::{self, Kept, OutboxFile},
+    format::{End, Entry, Of, SettledHow},
+    send,
+};
+use crate::{Api, clock};
+
+/// The queue.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    outbox: Outbox,
+    of: Of,
+    state: Mutex<State>,
+    /// Something left, or the sender has done a round.
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Made with the first command.
+    file: Option<OutboxFile>,
+    /// Commands whose calls run: the sender leaves them alone.
+    live: HashSet<CallId>,
+    /// Whether the task that sends runs.
+    sends: bool,
+    /// Whether the files of processes that ended were looked for, and for which name of the
+    /// caller.
+    adopted: bool,
+    adopted_for: Option<Caller>,
+    /// Commands that the server takes from nobody just now, and which hold up no other.
+    paused: HashSet<CallId>,
+    /// Commands of another caller: they wait for a process of that one.
+    of_others: HashSet<CallId>,
+}
+
+impl Queue {
+    pub(super) fn new(outbox: Outbox, of: Of) -> Self {
+        Self {
+            outbox,
+            of,
+            state: Mutex::default(),
+            changed: Notify::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a command in, before its first try, or takes over one that says the same and whose
+    /// call has ended.
+    pub(crate) fn promise(
+        self: &Arc<Self>,
+        api: &Api,
+        new: Entry,
+        again: bool,
+    ) -> Result<Promise, OutboxError> {
+        let mut state = self.state();
+        self.adopt(&mut state, api.known_caller().as_ref());
+        let live = &state.live;
+        let waits = |kept: &&Kept| !live.contains(&kept.entry.id) && !again;
+        let body = new.body.as_deref();
+        let same = (state.file.iter())
+            .flat_map(|file| &file.contents().kept)
+            .filter(waits)
+            .find(|kept| kept.entry.says(&new.method, &new.path, body));
+        let (entry, earlier) = if let Some(kept) = same {
+            (kept.entry.clone(), true)
+        } else {
+            self.put(&mut state, new.clone())?;
+            (new, false)
+        };
+        state.live.insert(entry.id.clone());
+        Ok(Promise {
+            queue: Arc::clone(self),
+            api: api.clone(),
+            entry,
+            earlier,
+            tried: AtomicBool::new(earlier),
+            kept: true,
+        })
+    }
+
+    fn put(&self, state: &mut State, entry: Entry) -> Result<(), OutboxError> {
+        let limits = self.outbox.0.limits;
+        let file = match &mut state.file {
+            Some(file) => file,
+            none => none.insert(OutboxFile::new(self.outbox.dir(), self.of.clone())?),
+        };
+        let (entries, bytes) = (file.contents().kept.len(), file.kept_bytes());
+        if entries >= limits.entries || bytes + entry.bytes() > limits.bytes {
+            return Err(OutboxError::Full { entries, bytes });
+        }
+        file.put(entry)
+    }
+
+    /// Takes over, once, what processes of the same caller have left behind.
+    fn adopt(&self, state: &mut State, caller: Option<&Caller>) {
+        if std::mem::replace(&mut state.adopted, true) && state.adopted_for.as_ref() == caller {
+            return;
+        }
+        state.adopted_for = caller.cloned();
+        let paths = file::list(self.outbox.dir()).unwrap_or_default();
+        for path in paths {
+            if let Err(error) = self.adopt_one(state, caller, &path) {
+                tracing::warn!(%error, "what a process left in the outbox is not taken over");
+            }
+        }
+    }
+
+    fn adopt_one(
+        &self,
+        state: &mut State,
+        caller: Option<&Caller>,
+        path: &std::path::Path,
+    ) -> Result<(), OutboxError> {
+        let looks = file::look(path).map_err(|source| OutboxError::of("reading", path, source))?;
+        let of_caller = |kept: &Kept| caller.is_some() && kept.entry.caller.as_ref() == caller;
+        let ours = looks.of.as_ref().is_none_or(|of| {
+            let same = of.service == self.of.service && of.base == self.of.base;
+            same && (of.proof == self.of.proof || looks.kept.iter().any(of_caller))
+        });
+        if !ours {
+            return Ok(());
+        }
+        let Some(orphan) = OutboxFile::adopt(path)? else {
+            return Ok(());
+        };
+        if orphan.contents().of.is_none() {
+            return orphan.remove();
+        }
+        for kept in orphan.contents().kept.clone() {
+            let id = kept.entry.id.clone();
+            // After a crash in the middle of this, it stands in both.
+            if !has(state, &id) {
+                // The limits are for what is new.
+                let file = match &mut state.file {
+                    Some(file) => file,
+                    none => none.insert(OutboxFile::new(self.outbox.dir(), self.of.clone())?),
+                };
+                file.put(kept.entry)?;
+                if let Some(why) = kept.stopped {
+                    file.stop(&id, why)?;
+                }
+            }
+        }
+        orphan.remove()
+    }
+
+    /// Sends what waits, by a task that ends when nothing does. Without a runtime it waits for the
+    /// next command.
+    pub(crate) fn wake(self: &Arc<Self>, api: &Api) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        let mut state = self.state();
+        self.adopt(&mut state, api.known_caller().as_ref());
+        if state.sends || next(&state).is_none() {
+            return;
+        }
+        state.sends = true;
+        drop(state);
+        runtime.spawn(send::run(Arc::clone(self), api.clone()));
+    }
+
+    /// Looks again for what processes have left behind, at the next occasion.
+    pub(crate) fn look_again(&self) {
+        self.state().adopted = false;
+    }
+
+    /// The oldest command that waits.
+    pub(super) fn next(&self) -> Option<Entry> {
+        next(&self.state()).cloned()
+    }
+
+    /// Whether the task that sends may end: nothing waits, and nothing is paused.
+    pub(super) fn ends(&self) -> bool {
+        let mut state = self.state();
+        let ends = next(&state).is_none() && state.paused.is_empty();
+        state.sends = !ends;
+        ends
+    }
+
+    /// The server takes a command from nobody just now. It holds up no other.
+    pub(super) fn pause(&self, id: &CallId) {
+        self.state().paused.insert(id.clone());
+        self.changed.notify_waiters();
+    }
+
+    /// What was paused is tried again.
+    pub(super) fn resume(&self) {
+        self.state().paused.clear();
+    }
+
+    /// A command is another caller's. It waits for a process of that one.
+    pub(super) fn leave(&self, id: &CallId) {
+        self.state().of_others.insert(id.clone());
+        self.changed.notify_waiters();
+    }
+
+    /// How many commands wait, and are sent without a call.
+    pub(crate) fn waiting(&self) -> usize {
+        waiting(&self.state()).count()
+    }
+
+    /// Returns when no command waits that is older than this one.
+    pub(crate) async fn is_first(&self, id: &CallId) {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            let first = {
+                let state = self.state();
+                let older = (state.file.iter())
+                    .flat_map(|file| &file.contents().kept)
+                    .take_while(|kept| kept.entry.id != *id)
+                    .any(|kept| waits(&state, kept));
+                !older
+            };
+            if first {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Returns when no command waits at all.
+    pub(crate) async fn is_empty(&self) {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            if self.waiting() == 0 {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// The tries of a command say another position from here on.
+    pub(super) fn moved(&self, id: &CallId, seen: LogPosition) {
+        let mut state = self.state();
+        let file = state.file.as_mut();
+        told(id, file.map(|file| file.seen(id, seen)));
+    }
+
+    /// A command is not sent any more, and stays.
+    pub(super) fn stop(&self, id: &CallId, why: String) {
+        let mut state = self.state();
+        state.live.remove(id);
+        let file = state.file.as_mut();
+        told(id, file.map(|file| file.stop(id, why)));
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// A command leaves. Its call was told, or the list of those of which none was.
+    pub(super) fn end(&self, entry: &Entry, how: SettledHow, call_is_told: bool) {
+        let end = End {
+            id: entry.id.clone(),
+            route: entry.route.clone(),
+            at: clock::wall(),
+            how,
+        };
+        let mut state = self.state();
+        state.live.remove(&entry.id);
+        let file = state.file.as_mut();
+        told(&entry.id, file.map(|file| file.end(end.clone())));
+        drop(state);
+        if !call_is_told {
+            self.outbox.settle(&end);
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Takes a command out, so that no try of it follows. None where no outbox of this directory
+    /// has it. It must not be one whose call runs, or that another process holds.
+    pub(crate) fn take_out(
+        &self,
+        id: &CallId,
+        caller: Option<&Caller>,
+    ) -> Result<Option<Entry>, OutboxError> {
+        let mut state = self.state();
+        state.adopted = false;
+        self.adopt(&mut state, caller);
+        let held = || OutboxError::Held { call: id.clone() };
+        if state.live.contains(id) {
+            return Err(held());
+        }
+        let kept = state.file.iter().flat_map(|file| &file.contents().kept);
+        let found = kept.map(|kept| &kept.entry).find(|entry| entry.id == *id);
+        let found = found.cloned();
+        drop(state);
+        if let Some(entry) = &found {
+            self.end(entry, SettledHow::Dropped, false);
+        } else {
+            let all = self.outbox.owed()?;
+            let mut of_id = all.iter().filter(|owed| owed.call == *id);
+            if of_id.any(|owed| owed.state == OwedState::Held) {
+                return Err(held());
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = state.file.take()
+            && file.contents().kept.is_empty()
+            && let Err(error) = file.remove()
+        {
+            tracing::warn!(%error, "an empty outbox stays");
+        }
+    }
+}
+
+fn has(state: &State, id: &CallId) -> bool {
+    let mut kept = state.file.iter().flat_map(|file| &file.contents().kept);
+    kept.any(|kept| kept.entry.id == *id)
+}
+
+fn waits(state: &State, kept: &Kept) -> bool {
+    let id = &kept.entry.id;
+    let out = [&state.live, &state.paused, &state.of_others];
+    kept.stopped.is_none() && !out.iter().any(|of| of.contains(id))
+}
+
+fn waiting(state: &State) -> impl Iterator<Item = &Entry> {
+    let kept = state.file.iter().flat_map(|file| &file.contents().kept);
+    kept.filter(|kept| waits(state, kept))
+        .map(|kept| &kept.entry)
+}
+
+fn next(state: &State) -> Option<&Entry> {
+    waiting(state).next()
+}
+
+/// A line that cannot be written changes nothing of what happened: after a crash the command is
+/// sent again under its ID.
+fn told(id: &CallId, written: Option<Result<(), OutboxError>>) {
+    if let Some(Err(error)) = written {
+        tracing::warn!(%error, call = %id, "the outbox does not know how a command stands");
+    }
+}
+
+/// A command whose call runs. When it goes without an end after its first try began, the outbox
+/// sends it on.
+pub(crate) struct Promise {
+    queue: Arc<Queue>,
+    api: Api,
+    entry: Entry,
+    /// Whether an earlier call or process may have sent it.
+    earlier: bool,
+    /// Whether a try of it has begun.
+    tried: AtomicBool,
+    kept: bool,
+}
+
+impl Promise {
+    pub(crate) fn id(&self) -> &CallId {
+        &self.entry.id
+    }
+
+    pub(crate) fn seen(&self) -> Option<LogPosition> {
+        self.entry.seen
+    }
+
+    pub(crate) fn caller(&self) -> Option<&Caller> {
+        self.entry.caller.as_ref()
+    }
+
+    pub(crate) fn is_earlier(&self) -> bool {
+        self.earlier
+    }
+
+    /// Returns when nothing older waits.
+    pub(crate) async fn is_first(&self) {
+        self.queue.is_first(&self.entry.id).await;
+    }
+
+    /// A try begins.
+    pub(crate) fn try_begins(&self) {
+        self.tried.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn moved(&self, seen: LogPosition) {
+        self.queue.moved(&self.entry.id, seen);
+    }
+
+    /// The call ended so, and says it.
+    pub(crate) fn end(mut self, how: SettledHow) {
+        self.kept = false;
+        self.queue.end(&self.entry, how, true);
+    }
+
+    /// The call ended, and no other try would tell more.
+    pub(crate) fn stop(mut self, why: String) {
+        self.kept = false;
+        self.queue.stop(&self.entry.id, why);
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if self.kept && !self.tried.load(Ordering::Relaxed) {
+            self.queue.end(&self.entry, SettledHow::NotSent, true);
+        } else if self.kept {
+            self.queue.state().live.remove(&self.entry.id);
+            self.queue.wake(&self.api);
+        }
+    }
+}
+
+/// The entry of a command that was made now.
+pub(crate) fn entry(
+    id: CallId,
+    route: &str,
+    (method, path, body): (&str, &str, Option<&Bytes>),
+    keep: std::time::Duration,
+    (seen, caller): (Option<LogPosition>, Option<Caller>),
+) -> Entry {
+    let made = clock::wall();
+    let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
+    Entry {
+        id,
+        route: route.to_owned(),
+        method: method.to_owned(),
+        path: path.to_owned(),
+        // JSON is text.
+        body: body.map(|body| String::from_utf8_lossy(body).into_owned()),
+        made,
+        until: link_wire::UnixMillis(made.0.saturating_add(keep)),
+        seen,
+        caller,
+    }
+}

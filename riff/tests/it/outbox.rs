@@ -1,0 +1,121 @@
+//! Commands that owe a reply: a `riff` that is really killed, and a server that really stands still.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::world::{Dir, Server, client, no, ok};
+
+fn list(dir: &Dir) -> Vec<Value> {
+    let mut command = client();
+    command.env("RIFF_OUTBOX", dir.outbox());
+    let lines = ok(command.args(["outbox", "list", "--json"]));
+    let lines = lines.lines().map(serde_json::from_str);
+    lines.map(Result::unwrap).collect()
+}
+
+/// Those of it that owe a reply.
+fn owed(dir: &Dir) -> Vec<Value> {
+    let all = list(dir).into_iter();
+    all.filter(|one| one["state"].is_string()).collect()
+}
+
+/// Leaves a command behind that was sent to a server which stood still, by a `riff` that was killed.
+fn leave(dir: &Dir, server: &Server, token: &str, text: &str) -> Value {
+    server.signal("-STOP");
+    let before = owed(dir).len();
+    let mut riff = server
+        .riff(token)
+        .args(["post", "general", text])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while owed(dir).len() == before {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(owed(dir)[before]["state"], "is being sent");
+    riff.kill().unwrap();
+    riff.wait().unwrap();
+    server.signal("-CONT");
+    owed(dir)[before].clone()
+}
+
+#[test]
+fn a_command_of_a_riff_that_was_killed_is_sent_before_the_next_one_and_runs_once() {
+    let dir = Dir::new();
+    let ann = dir.token("ann");
+    let server = Server::start(&dir);
+    ok(server.riff(&ann).args(["post", "general", "one"]));
+    let left = leave(&dir, &server, &ann, "two");
+    assert_eq!(left["route"], "post");
+    assert_eq!(left["state"], "waits for the next command of its caller");
+    let said = ok(server.riff(&ann).args(["post", "general", "three"]));
+    assert_eq!(said, "posted as 3 of general\n");
+    let history = ok(server.riff(&ann).args(["history", "general"]));
+    let said: Vec<&str> = history
+        .lines()
+        .map(|line| line.rsplit(' ').next().unwrap())
+        .collect();
+    assert_eq!(said, ["one", "two", "three"]);
+    let ended = list(&dir);
+    assert_eq!(ended.len(), 1, "{ended:?}");
+    assert_eq!(
+        (&ended[0]["call"], &ended[0]["how"]),
+        (&left["call"], &Value::from("ran"))
+    );
+}
+
+#[test]
+fn what_waits_can_be_sent_by_hand_and_what_is_dropped_is_settled() {
+    let dir = Dir::new();
+    let ann = dir.token("ann");
+    let server = Server::start(&dir);
+    leave(&dir, &server, &ann, "one");
+    ok(server.riff(&ann).args(["outbox", "send"]));
+    assert_eq!(list(&dir)[0]["how"], "ran");
+    let left = leave(&dir, &server, &ann, "two");
+    let id = left["call"].as_str().unwrap();
+    let told = ok(server.riff(&ann).args(["outbox", "drop", id]));
+    // The server may have read it from its socket before it was killed, or not.
+    assert!(
+        ["it ran\n", "it never ran, and never will\n"].contains(&told.as_str()),
+        "{told}"
+    );
+    let history = ok(server.riff(&ann).args(["history", "general"]));
+    assert_eq!(history.contains("two"), told == "it ran\n", "{history}");
+    let (code, told) = no(server.riff(&ann).args(["outbox", "drop", id]));
+    assert_eq!(code, 2);
+    assert!(told.contains("the outbox has no command"), "{told}");
+}
+
+#[test]
+fn a_token_that_another_has_sends_nothing_of_the_first() {
+    let dir = Dir::new();
+    let (ann, ben) = (dir.token("ann"), dir.token("ben"));
+    let server = Server::start(&dir);
+    ok(server.riff(&ann).args(["post", "general", "one"]));
+    leave(&dir, &server, &ann, "two");
+    ok(server.riff(&ben).args(["post", "general", "three"]));
+    assert_eq!(
+        list(&dir)[0]["state"],
+        "waits for the next command of its caller"
+    );
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_named() {
+    let dir = Dir::new();
+    let file = dir.outbox().join("file");
+    std::fs::write(&file, "").unwrap();
+    let (code, told) = no(client()
+        .env("RIFF_TOKEN", "x")
+        .arg("--outbox")
+        .arg(file.join("below"))
+        .arg("who"));
+    assert_eq!(code, 1);
+    assert!(
+        told.contains("file/below") && told.contains("--outbox"),
+        "{told}"
+    );
+}
