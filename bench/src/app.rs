@@ -15,15 +15,16 @@ pub(crate) static SAY: Route = Route {
     method: "POST",
     path: "/v1/say",
     budget: None,
+    outbox: link_wire::OutboxRule::Keep,
     line: 1,
 };
 
 /// What a command says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Said {
-    thread: String,
-    title: String,
-    text: String,
+    pub(crate) thread: String,
+    pub(crate) title: String,
+    pub(crate) text: String,
 }
 
 /// How many messages each thread has.
@@ -39,10 +40,21 @@ impl Board {
     }
 }
 
+/// What a command is told.
 #[derive(Serialize)]
-struct Reply {
+pub(crate) struct Reply {
     first: bool,
     number: u64,
+}
+
+impl Reply {
+    /// To the message of this number in its thread.
+    pub(crate) fn to(number: u64) -> Self {
+        Self {
+            first: number == 1,
+            number,
+        }
+    }
 }
 
 impl State for Board {
@@ -63,14 +75,18 @@ impl State for Board {
 pub(crate) fn say(board: &Board, _: &Cx<'_>, input: &Input<'_>) -> Result<Decision<Said>, No> {
     let said: Said = input.body()?;
     let number = board.threads.get(&said.thread).copied().unwrap_or(0) + 1;
-    let first = number == 1;
-    decision(Ok(Accepted::new(said, Reply { first, number })))
+    decision(Ok(Accepted::new(said, Reply::to(number))))
 }
 
 /// The body of a command: 121 bytes of JSON.
 pub(crate) fn body() -> Vec<u8> {
+    body_in("general")
+}
+
+/// The same in a thread of another name.
+pub(crate) fn body_in(thread: &str) -> Vec<u8> {
     let said = Said {
-        thread: "general".into(),
+        thread: thread.into(),
         title: "a title of some thirty letters".into(),
         text: "some fifty letters of text, as one writes them now".into(),
     };

@@ -19,6 +19,7 @@ use tokio::runtime::Runtime;
 use crate::{
     Asked,
     app::{self, Board, SAY},
+    http,
     load::{self, Load},
     memory,
     row::{self, Rounds},
@@ -32,6 +33,7 @@ pub(crate) const NAMES: &[&str] = &[
     "start",
     "memory",
     "checkpoint",
+    "http",
 ];
 /// The records of a large log.
 pub(crate) const MILLION: u64 = 1_000_000;
@@ -67,6 +69,9 @@ pub(crate) fn run(asked: &Asked) -> Result<(), String> {
     if wants("checkpoint") {
         say(cases.checkpoint()?);
     }
+    if wants("http") {
+        http::run(asked.quick, say)?;
+    }
     if wants("start") || wants("memory") {
         let large = TempDir::new().map_err(|error| error.to_string())?;
         write_log(large.path())?;
@@ -95,7 +100,8 @@ impl Cases {
         in_flight: usize,
         one: impl Fn(usize, u64) -> T + Send + Sync + 'static,
     ) -> Result<Load, String> {
-        self.runtime.block_on(load::run(in_flight, self.within, one))
+        self.runtime
+            .block_on(load::run(in_flight, self.within, one))
     }
 
     /// A durable command through the engine, and the same record appended by a group commit that
@@ -141,11 +147,21 @@ impl Cases {
             let newest = u64::MAX / 2;
             let body = Arc::new(app::body());
             for worker in 0..16 {
-                let sent = send(engine.clone(), worker, newest + worker as u64, Arc::clone(&body));
+                let sent = send(
+                    engine.clone(),
+                    worker,
+                    newest + worker as u64,
+                    Arc::clone(&body),
+                );
                 self.runtime.block_on(sent)?;
             }
             let again = move |worker: usize, _| {
-                send(engine.clone(), worker, newest + worker as u64, Arc::clone(&body))
+                send(
+                    engine.clone(),
+                    worker,
+                    newest + worker as u64,
+                    Arc::clone(&body),
+                )
             };
             rounds.push((self.load(16, again)?.rate, first));
         }
@@ -213,7 +229,9 @@ impl Cases {
                     }
                 })
             };
-            let with = self.load(16, commands_from(&engine, u64::MAX / 4)?)?.longest;
+            let with = self
+                .load(16, commands_from(&engine, u64::MAX / 4)?)?
+                .longest;
             base.store(1, Ordering::Relaxed);
             let ended = self.runtime.block_on(checkpoints);
             ended.map_err(|error| error.to_string())?;
@@ -297,7 +315,12 @@ fn commands_from(
 ) -> Result<impl Fn(usize, u64) -> Sent + use<>, String> {
     let (engine, body) = (engine.clone(), Arc::new(app::body()));
     Ok(move |worker, number| {
-        Box::pin(send(engine.clone(), worker, base + number, Arc::clone(&body))) as Sent
+        Box::pin(send(
+            engine.clone(),
+            worker,
+            base + number,
+            Arc::clone(&body),
+        )) as Sent
     })
 }
 
@@ -343,7 +366,9 @@ impl Asking {
         self.stop.store(1, Ordering::Relaxed);
         let mut nanos = self.thread.join().unwrap_or_default();
         nanos.sort_unstable();
-        nanos.get(nanos.len() / 2).map_or(f64::NAN, |n| *n as f64 / 1e3)
+        nanos
+            .get(nanos.len() / 2)
+            .map_or(f64::NAN, |n| *n as f64 / 1e3)
     }
 }
 
@@ -355,12 +380,12 @@ fn write_log(dir: &Path) -> Result<(), String> {
     let mut bytes = Vec::new();
     let mut first = 1;
     for position in 1..=MILLION {
-        let mut line: serde_json::Value =
-            serde_json::from_str(&record).map_err(|error| error.to_string())?;
-        line["position"] = position.into();
-        line["by"] = format!("caller-{}", position % 16).into();
-        line["call"] = app::id(position).to_string().into();
-        serde_json::to_writer(&mut bytes, &line).map_err(|error| error.to_string())?;
+        // The fields in the order in which the engine writes them: a start reads those faster.
+        let line = record
+            .replacen("1000000", &position.to_string(), 1)
+            .replacen("caller-7", &format!("caller-{}", position % 16), 1)
+            .replacen("AAAAAAAAAAAAAAAAAAAAAA", &app::id(position).to_string(), 1);
+        bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
         if position % 1000 == 0 {
             let chunk = Chunk {

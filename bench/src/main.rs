@@ -5,11 +5,13 @@
 //! | `app` | the application that is measured: a small command |
 //! | `load` | so many commands in flight, for a while |
 //! | `cases` | what is compared with what |
+//! | `http` | ours over HTTP beside other servers that run a command once |
 //! | `memory` | what a million kept calls take, in a process of its own |
 //! | `row` | one result, for people and as JSON |
 
 mod app;
 mod cases;
+mod http;
 mod load;
 mod memory;
 mod row;
@@ -18,7 +20,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench server [--json] [--quick] [--only CASE]
 
-cases: command repeat query start memory checkpoint
+cases: command repeat query start memory checkpoint http
 A goal that does not hold is said, and is no failure.";
 
 /// What was asked.
@@ -35,6 +37,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let [memory::CHILD, dir] = words.as_slice() {
         return memory::child(dir.as_ref());
+    }
+    if let [http::CHILD, name] = words.as_slice() {
+        return http::child(name);
     }
     let Some(asked) = asked(&words) else {
         eprintln!("{USAGE}");
