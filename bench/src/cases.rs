@@ -19,9 +19,8 @@ use tokio::runtime::Runtime;
 use crate::{
     Asked,
     app::{self, Board, SAY},
-    http,
+    fresh, http,
     load::{self, Load},
-    memory,
     row::{self, Rounds},
 };
 
@@ -76,7 +75,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), String> {
         let large = TempDir::new().map_err(|error| error.to_string())?;
         write_log(large.path())?;
         if wants("memory") {
-            let mib = memory::measure(large.path())?;
+            let mib = kept(large.path())?;
             say(one("a million kept calls", "MiB", (mib, 250.0)));
         }
         if wants("start") {
@@ -250,31 +249,25 @@ impl Cases {
 
     /// A start with a million records.
     fn start(&self, dir: &Path) -> Result<[Rounds; 2], String> {
-        let start = || {
-            let began = Instant::now();
-            let engine = app::engine(dir, EngineOptions::default())?;
-            let took = began.elapsed().as_secs_f64();
-            Ok::<_, String>((took, engine))
-        };
         let mut log = Vec::new();
         for _ in 0..self.rounds {
-            let (took, engine) = start()?;
-            if engine.opened().checkpoint.is_some() {
+            let started = fresh::start(dir, false)?;
+            if started.checkpoint > 0 {
                 return Err("a start made a checkpoint".into());
             }
-            log.push((took, 2.0));
+            log.push((started.seconds, 2.0));
         }
-        let (_, engine) = start()?;
+        let engine = app::engine(dir, EngineOptions::default())?;
         let made = self.runtime.block_on(engine.checkpoint());
         made.map_err(|error| error.to_string())?;
         drop(engine);
         let mut checkpoint = Vec::new();
         for _ in 0..self.rounds {
-            let (took, engine) = start()?;
-            if engine.opened().checkpoint.is_none() {
+            let started = fresh::start(dir, false)?;
+            if started.checkpoint == 0 {
                 return Err("the start used no checkpoint".into());
             }
-            checkpoint.push((took, 0.3));
+            checkpoint.push((started.seconds, 0.3));
         }
         let rounds = |case: &str, rounds| Rounds {
             case: case.into(),
@@ -289,6 +282,15 @@ impl Cases {
             rounds("start from a checkpoint of it / 0.3 s", checkpoint),
         ])
     }
+}
+
+/// The MiB of a process that keeps the replies of a million calls.
+fn kept(dir: &Path) -> Result<f64, String> {
+    let started = fresh::start(dir, true)?;
+    if started.kept < MILLION {
+        return Err(format!("only {} calls are kept", started.kept));
+    }
+    Ok(started.bytes / f64::from(1 << 20))
 }
 
 fn one(case: &str, unit: &'static str, round: (f64, f64)) -> Rounds {

@@ -6,14 +6,14 @@
 //! | `load` | so many commands in flight, for a while |
 //! | `cases` | what is compared with what |
 //! | `http` | ours over HTTP beside other servers that run a command once |
-//! | `memory` | what a million kept calls take, in a process of its own |
+//! | `fresh` | a start in a process of its own: how long it takes, and what it holds |
 //! | `row` | one result, for people and as JSON |
 
 mod app;
 mod cases;
+mod fresh;
 mod http;
 mod load;
-mod memory;
 mod row;
 
 use std::process::ExitCode;
@@ -35,8 +35,8 @@ pub(crate) struct Asked {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if let [memory::CHILD, dir] = words.as_slice() {
-        return memory::child(dir.as_ref());
+    if let [fresh::CHILD, keeps, dir] = words.as_slice() {
+        return fresh::child(keeps, dir.as_ref());
     }
     if let [http::CHILD, name] = words.as_slice() {
         return http::child(name);

@@ -99,6 +99,7 @@ fn ran(call: Option<&PendingCall>, cause: &Cause) -> &'static str {
 pub struct Call<R> {
     request: Request,
     within: Option<Duration>,
+    once: bool,
     reply: PhantomData<fn() -> R>,
 }
 
@@ -107,6 +108,7 @@ impl<R> Call<R> {
         Self {
             request,
             within: None,
+            once: false,
             reply: PhantomData,
         }
     }
@@ -116,6 +118,21 @@ impl<R> Call<R> {
         self.within = Some(budget);
         self
     }
+
+    /// Makes it one try that may take so long.
+    pub(crate) fn once(mut self, within: Duration) -> Self {
+        self.once = true;
+        self.within(within)
+    }
+
+    /// Sends what other processes of the caller have left in the outbox.
+    pub(crate) fn adopt(&self) {
+        let api = self.request.api();
+        if let Some(queue) = api.queue() {
+            queue.look_again();
+            queue.wake(api);
+        }
+    }
 }
 
 impl<R: DeserializeOwned + Send + 'static> IntoFuture for Call<R> {
@@ -123,7 +140,10 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for Call<R> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { run::run(&self.request, self.within).await?.read() })
+        Box::pin(async move {
+            let replied = run::run(&self.request, self.within, self.once).await?;
+            replied.read()
+        })
     }
 }
 

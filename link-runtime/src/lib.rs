@@ -20,6 +20,8 @@
 //! | `wait` | how long until the next try; pure |
 //! | `budget` | the deadline of a call |
 //! | `stream` | events that resume, with a parser of their text |
+//! | `heartbeat` | a signal that is sent again and again |
+//! | `program` | the file of this program, for a process that waits for another build |
 //! | `state` | what a person is told of the link |
 //! | `auth` | who calls |
 //! | `clock` | the only reader of the wall clock |
@@ -29,9 +31,11 @@ mod auth;
 mod budget;
 mod call;
 mod clock;
+mod heartbeat;
 pub mod link;
 pub mod outbox;
 mod outcome;
+mod program;
 mod request;
 mod resolve;
 mod state;
@@ -42,9 +46,11 @@ mod wait;
 pub use self::{
     auth::Credentials,
     call::{Call, CallError, CommandCall, PendingCall, Refused},
+    heartbeat::{Heartbeat, heartbeat},
     link::{InvalidBase, Link, Stats},
     outbox::{Outbox, OutboxError, OutboxLimits},
     outcome::Cause,
+    program::Program,
     request::{Api, Request},
     resolve::{Resolve, Resolved, Unresolved},
     state::{State, link_line},

@@ -11,6 +11,7 @@ mod line;
 mod outbox;
 mod post;
 mod release;
+mod renew;
 mod tail;
 mod threads;
 mod when;

@@ -52,11 +52,16 @@ impl Replied {
 }
 
 /// Sends a query or a signal until it has a reply, or until the rule ends it.
-pub(super) async fn run(request: &Request, within: Option<Duration>) -> Result<Replied, CallError> {
+pub(super) async fn run(
+    request: &Request,
+    within: Option<Duration>,
+    once: bool,
+) -> Result<Replied, CallError> {
     let mut note = Note::new(request, None);
     let replied = match request.outgoing() {
         Ok(outgoing) => {
             let (deadline, most) = budget(request, within);
+            let most = if once { Attempts::AtMost(1) } else { most };
             let tries = Tries::new(request.route().kind, most);
             send(request, &outgoing, &mut note, (tries, deadline), None).await
         }

@@ -12,6 +12,7 @@ mod connections;
 mod cuts;
 mod fixture;
 mod forgotten;
+mod heartbeat;
 mod outbox;
 mod resolve;
 mod server;
