@@ -63,7 +63,7 @@ struct At {
     /// One JSON object a line instead of text.
     #[arg(long, global = true)]
     json: bool,
-    /// Where commands are kept that owe a reply [default: riff-link/outbox in XDG_STATE_HOME, or in
+    /// Where commands are kept that owe a reply [default: riff-link/outbox in `XDG_STATE_HOME`, or in
     /// ~/.local/state].
     #[arg(long, global = true, value_name = "DIR", env = "RIFF_OUTBOX")]
     outbox: Option<PathBuf>,

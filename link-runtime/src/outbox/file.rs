@@ -4,6 +4,7 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use link_wire::{CallId, LogPosition};
@@ -15,6 +16,10 @@ use super::{
 
 /// The end of the name of each file.
 const SUFFIX: &str = ".outbox";
+/// That of one which is being made.
+const BEGUN: &str = "begun";
+/// One that is older than this is left from a crash.
+const BEGUN_WITHIN: Duration = Duration::from_secs(60);
 /// A file that has this many bytes, and twice as many as its entries take, is written anew.
 const RENEW_AT: u64 = 1024 * 1024;
 
@@ -109,7 +114,7 @@ impl OutboxFile {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         // Under its name only when it is locked and whole: else another process could take it.
-        let begun = path.with_extension("begun");
+        let begun = path.with_extension(BEGUN);
         let mut file = options.open(&begun).map_err(failed)?;
         file.lock().map_err(failed)?;
         file.write_all(&lines).map_err(failed)?;
@@ -257,6 +262,21 @@ pub(super) fn list(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// Removes what a crash left in the middle of making a file: nothing in it was sent.
+pub(super) fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let made = entry.metadata().and_then(|file| file.modified()).ok();
+        let is_old = made
+            .and_then(|made| made.elapsed().ok())
+            .is_some_and(|age| age > BEGUN_WITHIN);
+        if path.extension().is_some_and(|end| end == BEGUN) && is_old {
+            // Another process may do the same.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
 /// What a file says, whoever holds it.
 pub(super) fn look(path: &Path) -> io::Result<Contents> {
     let bytes = fs::read(path)?;
@@ -291,4 +311,68 @@ fn random_name() -> Result<String, OutboxError> {
         why: error.to_string(),
     })?;
     Ok(format!("{random:016x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn of() -> Of {
+        Of {
+            service: "riff".into(),
+            base: "http://a".into(),
+            proof: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_a_crash_left_of_a_new_file_goes_and_one_that_is_being_made_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new) = (dir.path().join("1.begun"), dir.path().join("2.begun"));
+        fs::write(&old, HEAD).unwrap();
+        fs::write(&new, HEAD).unwrap();
+        let hour = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
+        File::options()
+            .append(true)
+            .open(&old)
+            .unwrap()
+            .set_modified(hour)
+            .unwrap();
+        sweep(dir.path());
+        assert_eq!((old.exists(), new.exists()), (false, true));
+    }
+
+    #[test]
+    fn a_file_that_grows_is_written_anew_and_keeps_what_is_owed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = OutboxFile::new(dir.path(), of()).unwrap();
+        let entry = |n: usize| Entry {
+            id: format!("call-{n}").parse().unwrap(),
+            body: Some("x".repeat(4000)),
+            ..format::tests::entry("one")
+        };
+        file.put(entry(0)).unwrap();
+        file.stop(&entry(0).id, "forgotten".into()).unwrap();
+        for n in 1..1000 {
+            file.put(entry(n)).unwrap();
+            let end = End {
+                id: entry(n).id,
+                route: "post".into(),
+                at: link_wire::UnixMillis(1),
+                how: super::super::SettledHow::Replied,
+            };
+            file.end(end).unwrap();
+        }
+        let paths = list(dir.path()).unwrap();
+        assert_eq!(paths.len(), 1, "{paths:?}");
+        assert!(fs::metadata(&paths[0]).unwrap().len() < 2 * RENEW_AT);
+        assert!(is_held(&paths[0]), "the new one is locked, too");
+        let kept = look(&paths[0]).unwrap();
+        assert_eq!(kept.of, Some(of()));
+        assert_eq!(kept.kept, file.contents().kept);
+        assert_eq!(kept.kept.len(), 1);
+        assert_eq!(kept.kept[0].stopped.as_deref(), Some("forgotten"));
+    }
 }

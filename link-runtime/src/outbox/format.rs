@@ -168,10 +168,10 @@ fn sum(json: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    pub(super) fn entry(id: &str) -> Entry {
+    pub(in super::super) fn entry(id: &str) -> Entry {
         Entry {
             id: id.parse().unwrap(),
             route: "post".into(),

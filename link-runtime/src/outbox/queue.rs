@@ -116,6 +116,7 @@ impl Queue {
             return;
         }
         state.adopted_for = caller.cloned();
+        file::sweep(self.outbox.dir());
         let paths = file::list(self.outbox.dir()).unwrap_or_default();
         for path in paths {
             if let Err(error) = self.adopt_one(state, caller, &path) {

@@ -16,6 +16,7 @@ mod log_command;
 mod no_room;
 mod old_log;
 mod outbox;
+mod renew;
 mod restart;
 mod serve;
 mod tokens;

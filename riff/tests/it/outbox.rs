@@ -119,3 +119,48 @@ fn a_directory_that_cannot_be_made_is_named() {
         "{told}"
     );
 }
+
+#[test]
+fn a_riff_that_is_killed_at_any_moment_loses_nothing_and_posts_nothing_twice() {
+    let dir = Dir::new();
+    let ann = dir.token("ann");
+    let server = Server::start(&dir);
+    ok(server.riff(&ann).args(["post", "general", "begin"]));
+    let (mut acknowledged, rounds) = (Vec::new(), 40_u64);
+    for round in 0..rounds {
+        let text = format!("text-{round}");
+        let mut riff = server
+            .riff(&ann)
+            .args(["post", "general", &text])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // A `riff` takes some 10 ms: from before its first line to after its last one.
+        std::thread::sleep(std::time::Duration::from_micros(round * 500));
+        let _ = riff.kill();
+        let done = riff.wait_with_output().unwrap();
+        if done.stdout.starts_with(b"posted as ") {
+            acknowledged.push(text);
+        }
+    }
+    ok(server.riff(&ann).args(["outbox", "send"]));
+    assert_eq!(owed(&dir), Vec::<Value>::new());
+    let history = ok(server.riff(&ann).args(["history", "general"]));
+    for round in 0..rounds {
+        let text = format!("text-{round}");
+        let times = history
+            .lines()
+            .filter(|line| line.ends_with(&format!(" {text}")))
+            .count();
+        assert!(times <= 1, "{text} stands there {times} times");
+        assert!(
+            times == 1 || !acknowledged.contains(&text),
+            "{text} is lost"
+        );
+    }
+    // A file that was never whole is not left behind.
+    let files = std::fs::read_dir(dir.outbox()).unwrap();
+    let files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    assert!(files.iter().all(|name| name == "settled"), "{files:?}");
+}
