@@ -44,7 +44,7 @@ mod transport;
 mod wait;
 
 pub use self::{
-    auth::Credentials,
+    auth::{Credentials, TokenError},
     call::{Call, CallError, CommandCall, PendingCall, Refused},
     heartbeat::{Heartbeat, heartbeat},
     link::{InvalidBase, Link, Stats},

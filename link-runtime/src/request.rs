@@ -11,10 +11,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use link_wire::{CallId, Caller, Kind, OutboxRule, Route, Service};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::timeout;
 use url::Url;
 
 use crate::{
-    auth::Credentials,
+    auth::{Credentials, Shown, TokenError},
+    budget::Deadline,
     call::{Call, CommandCall, PendingCall},
     link::{Known, Link},
     outbox::{Entry, Outbox, Queue},
@@ -91,7 +93,7 @@ impl Api {
         queue.look_again();
         queue.wake(self);
         // What is left is counted, whether the time was over or not.
-        let _ = tokio::time::timeout(within, queue.is_empty()).await;
+        let _ = timeout(within, queue.is_empty()).await;
         queue.waiting()
     }
 
@@ -149,6 +151,16 @@ impl Api {
             ..request
         }
     }
+}
+
+/// Why a try can show nothing of its caller.
+pub(crate) enum NotShown {
+    /// Nobody has a token, nor will.
+    Ends(Cause),
+    /// There may be one later.
+    Later(Cause),
+    /// There was none in time.
+    Late(Cause),
 }
 
 /// One request of one route, before it is sent.
@@ -329,13 +341,44 @@ impl Request {
         Ok(headers)
     }
 
-    /// Adds to the headers of a try who calls.
-    pub(crate) fn prove(&self, headers: &mut HeaderMap) -> Result<(), Cause> {
-        let proof = self.api.credentials.header();
-        if let Some(proof) = proof.map_err(|why| Cause::Invalid { why: why.into() })? {
-            headers.insert(header::AUTHORIZATION, proof);
+    /// What the next try shows of its caller.
+    pub(crate) async fn shown(&self, deadline: Deadline) -> Result<Shown, NotShown> {
+        let credentials = &self.api.credentials;
+        let invalid = |why: &str| NotShown::Ends(Cause::Invalid { why: why.into() });
+        if let Some(shown) = credentials.at_once().map_err(invalid)? {
+            return Ok(shown);
         }
-        Ok(())
+        match timeout(deadline.left(), credentials.asked()).await {
+            Ok(Ok(shown)) => Ok(shown),
+            Ok(Err(TokenError::Never { why })) => Err(NotShown::Ends(Cause::Token { why })),
+            Ok(Err(TokenError::Later { why })) => Err(NotShown::Later(Cause::Token { why })),
+            Err(_) => Err(NotShown::Late(Cause::Token {
+                why: "nobody gave one in time".into(),
+            })),
+        }
+    }
+
+    /// After a reply that does not know who calls: whether another token is there to be shown.
+    pub(crate) async fn renew(
+        &self,
+        shown: &Shown,
+        evidence: &Evidence,
+        deadline: Deadline,
+    ) -> bool {
+        let unknown = matches!(evidence, Evidence::Head(head)
+            if head.server.is_some() && head.status == 401 && head.refused.is_none());
+        if !unknown || !shown.can_be_renewed() {
+            return false;
+        }
+        let renewed = timeout(deadline.left(), self.api.credentials.renew(shown)).await;
+        match renewed {
+            Ok(Ok(renewed)) => renewed,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the server does not know the token any more");
+                false
+            }
+            Err(_) => false,
+        }
     }
 
     fn url(&self) -> Result<Url, String> {

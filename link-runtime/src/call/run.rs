@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::AUTHORIZATION;
 use link_wire::{Attempts, CallId, Caller, Kind};
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 
 use super::{CallError, PendingCall, attempt::attempt, note::Note, owed};
 use crate::{
+    auth::Shown,
     budget::{self, Deadline},
     outbox::{Entry, Promise, SettledHow},
     outcome::{Cause, Class, End, Evidence, Next, Tries},
-    request::{Api, Request},
+    request::{Api, NotShown, Request},
     transport::Outgoing,
     wait,
 };
@@ -154,19 +156,43 @@ async fn send(
     let (link, route, judge) = (request.link(), request.route(), request.judge());
     let (limits, within) = (link.limits(), deadline.within());
     link.count_call();
+    let mut renewed = false;
     loop {
         if deadline.left().is_zero() {
             return Err(tries.out_of_time(Cause::Budget { within }));
         }
+        let shown = match request.shown(deadline).await {
+            Ok(shown) => shown,
+            Err(NotShown::Ends(cause)) => return Err(tries.end(cause)),
+            Err(NotShown::Late(cause)) => return Err(tries.out_of_time(cause)),
+            Err(NotShown::Later(cause)) => {
+                let class = Class::Again {
+                    cause,
+                    arrived: false,
+                    retry_after: None,
+                };
+                match tries.next(class, deadline.left(), limits, wait::random()) {
+                    Next::Again(wait) => sleep(wait).await,
+                    Next::End(end) => return Err(end),
+                    Next::Reply | Next::AtOnce(_) => {}
+                }
+                continue;
+            }
+        };
         let number = tries.number();
         let outgoing =
-            of_try(request, outgoing, note, number, deadline).map_err(|cause| tries.end(cause))?;
+            of_try(&shown, outgoing, note, number, deadline).map_err(|cause| tries.end(cause))?;
         let lease = link.http().calls();
         if let Some(promise) = promise {
             promise.try_begins();
         }
         let seen = attempt(request, &lease, outgoing, deadline).await;
         request.saw(&seen.evidence);
+        if !renewed && request.renew(&shown, &seen.evidence, deadline).await {
+            renewed = true;
+            tries.not_looked_at();
+            continue;
+        }
         // A fault of a client that was replaced is older than what its successor has shown.
         if !seen.evidence.swaps() || link.http().is_current(&lease) {
             link.set_state(&judge, &seen.evidence);
@@ -206,14 +232,16 @@ fn caller(evidence: Evidence) -> Option<Caller> {
 
 /// What one try sends: also who calls, and what its call has noted.
 fn of_try(
-    request: &Request,
+    shown: &Shown,
     all: &Outgoing,
     note: &Note<'_>,
     number: u32,
     deadline: Deadline,
 ) -> Result<Outgoing, Cause> {
     let mut outgoing = all.clone();
-    request.prove(&mut outgoing.headers)?;
+    if let Some(header) = &shown.header {
+        outgoing.headers.insert(AUTHORIZATION, header.clone());
+    }
     note.add_to(&mut outgoing.headers, number, deadline)?;
     Ok(outgoing)
 }

@@ -20,6 +20,12 @@ pub enum Cause {
         /// What is wrong with it.
         why: String,
     },
+    /// There is no token with which the caller could be proved, so nothing was sent.
+    #[error("no token: {why}")]
+    Token {
+        /// What the source of tokens said.
+        why: String,
+    },
     /// There was no connection, so nothing was sent.
     #[error("no connection: {why}")]
     Connect {

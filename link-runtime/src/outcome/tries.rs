@@ -13,7 +13,7 @@ pub(crate) struct Tries {
     kind: Kind,
     most: Attempts,
     done: u32,
-    /// How many of them were not of this call.
+    /// How many of them were not of this call, or not looked at.
     others: u32,
     /// Whether a try may have reached the server, so that the call may have run.
     arrived: bool,
@@ -80,6 +80,13 @@ impl Tries {
     /// that was held up on the way can never run after the caller was told no.
     pub(crate) fn number(&self) -> u32 {
         self.done.saturating_add(1)
+    }
+
+    /// Takes a try that the server did not look at, as it did not know who calls: it counts as
+    /// none of this call's.
+    pub(crate) fn not_looked_at(&mut self) {
+        self.done = self.number();
+        self.others = self.others.saturating_add(1);
     }
 
     /// What follows from a try of this class, with `left` of the budget.

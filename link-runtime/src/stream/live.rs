@@ -8,10 +8,11 @@ use tokio::time::{Instant, timeout};
 
 use super::parser::{Item, Parser, TooLong};
 use crate::{
+    auth::Shown,
     budget::Deadline,
     call,
     outcome::{Cause, Class, Evidence, Refused},
-    request::Request,
+    request::{NotShown, Request},
     transport::{Failure, Incoming},
 };
 
@@ -58,28 +59,58 @@ pub(super) enum Ended {
     TooLong(TooLong),
 }
 
-/// Opens the stream once, and waits until it is ready. The try limit holds for all of it.
+/// Opens the stream, and waits until it is ready. The try limit holds for all of it. A server that
+/// does not know who opens it is asked once more, where there is another token.
 pub(super) async fn open(request: &Request) -> Opened {
+    let (mut shown, mut renewed) = (None, false);
+    loop {
+        let evidence = match open_once(request, &mut shown).await {
+            Ok(opened) => return opened,
+            Err(evidence) => evidence,
+        };
+        let deadline = Deadline::of(request.link().limits().attempt);
+        if let Some(shown) = &shown
+            && !renewed
+            && request.renew(shown, &evidence, deadline).await
+        {
+            renewed = true;
+            continue;
+        }
+        return answer(request, evidence);
+    }
+}
+
+/// One open. An error is the answer of a server that does not open the stream.
+async fn open_once(request: &Request, by: &mut Option<Shown>) -> Result<Opened, Evidence> {
     let link = request.link();
     let most = link.limits().attempt;
+    let deadline = Deadline::of(most);
     let mut outgoing = match request.outgoing() {
         Ok(outgoing) => outgoing,
-        Err(cause) => return Opened::Invalid(cause),
+        Err(cause) => return Ok(Opened::Invalid(cause)),
     };
-    if let Err(cause) = request.prove(&mut outgoing.headers) {
-        return Opened::Invalid(cause);
+    let shown = match request.shown(deadline).await {
+        Ok(shown) => shown,
+        Err(NotShown::Ends(cause)) => return Ok(Opened::Invalid(cause)),
+        Err(NotShown::Later(_) | NotShown::Late(_)) => {
+            return Ok(Opened::Later { retry_after: None });
+        }
+    };
+    if let Some(header) = &shown.header {
+        let headers = &mut outgoing.headers;
+        headers.insert(header::AUTHORIZATION, header.clone());
     }
+    *by = Some(shown);
     outgoing
         .headers
         .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let deadline = Deadline::of(most);
     let evidence = match timeout(most, link.http().open(outgoing)).await {
         Ok(Ok(incoming)) if starts_stream(request, &incoming) => {
             let mut live = Live::new(request, incoming);
             match live.wait_ready(deadline).await {
                 Ok(()) => {
                     request.saw(&live.evidence);
-                    return Opened::Live(Box::new(live));
+                    return Ok(Opened::Live(Box::new(live)));
                 }
                 Err(cause) => Evidence::Fault { cause },
             }
@@ -87,7 +118,7 @@ pub(super) async fn open(request: &Request) -> Opened {
         Ok(Ok(incoming)) => {
             let seen = call::whole(request, incoming, most, Deadline::of(most)).await;
             request.saw(&seen.evidence);
-            return answer(request, seen.evidence);
+            return Err(seen.evidence);
         }
         // Nobody there is a fault like others: a stream waits for its server.
         Ok(Err(failure)) => call::unsent_or_cut(failure, false),
@@ -96,7 +127,7 @@ pub(super) async fn open(request: &Request) -> Opened {
         },
     };
     request.saw(&evidence);
-    Opened::NoAnswer(evidence)
+    Ok(Opened::NoAnswer(evidence))
 }
 
 fn starts_stream(request: &Request, incoming: &Incoming) -> bool {

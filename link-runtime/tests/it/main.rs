@@ -9,6 +9,7 @@
 mod calls;
 mod commands;
 mod connections;
+mod credentials;
 mod cuts;
 mod fixture;
 mod forgotten;
