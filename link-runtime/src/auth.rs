@@ -73,7 +73,7 @@ impl Shown {
 impl Source {
     async fn ask(&self) -> Result<HeaderValue, TokenError> {
         let token = (self.ask)().await?;
-        bearer(token).ok_or_else(|| TokenError::Never {
+        bearer(&token).ok_or_else(|| TokenError::Never {
             why: UNUSABLE.into(),
         })
     }
@@ -81,7 +81,7 @@ impl Source {
 
 const UNUSABLE: &str = "the token has a character that cannot stand in a header";
 
-fn bearer(token: String) -> Option<HeaderValue> {
+fn bearer(token: &str) -> Option<HeaderValue> {
     let mut header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
     header.set_sensitive(true);
     Some(header)
@@ -93,7 +93,7 @@ impl Credentials {
     /// A token with a character that cannot stand in a header (a line break, a control
     /// character) makes every call end as not sent, with a cause that says so.
     pub fn bearer(token: impl Into<String>) -> Self {
-        Self(bearer(token.into()).map_or(Proof::Unusable, Proof::Bearer))
+        Self(bearer(&token.into()).map_or(Proof::Unusable, Proof::Bearer))
     }
 
     /// Tokens that are renewed: `ask` gives one, when the first is needed and when the server does

@@ -18,7 +18,7 @@ use crate::{
     auth::Credentials,
     outcome::{Evidence, Judge},
     state::{self, State},
-    transport::Http,
+    transport::{How, Http},
 };
 
 mod base;
@@ -46,7 +46,19 @@ pub fn of(base: &str) -> Result<Link, InvalidBase> {
 /// # Errors
 /// What [`InvalidBase`] lists.
 pub fn with(base: &str, limits: Limits) -> Result<Link, InvalidBase> {
-    registry::link(&base::normal(base)?, limits)
+    registry::link(&base::normal(base)?, limits, false)
+}
+
+/// As [`with`], over HTTP/2 without TLS, spoken from the first byte (h2c with prior knowledge): for a
+/// mesh or a proxy that takes it. Over `https:` a link speaks HTTP/2 wherever the server offers
+/// it, and needs no more than [`with`].
+///
+/// The first connection is made by a `GET /healthz`, whatever that answers.
+///
+/// # Errors
+/// What [`InvalidBase`] lists.
+pub fn h2c(base: &str, limits: Limits) -> Result<Link, InvalidBase> {
+    registry::link(&base::normal(base)?, limits, true)
 }
 
 /// The client side that talks to one server. Clones are the same link.
@@ -70,6 +82,7 @@ pub(crate) struct Shared {
     /// connect until then counts too, since there it looks like silence; a call's try does not.
     met: Arc<AtomicBool>,
     http: Http,
+    h2c: bool,
 }
 
 #[derive(Debug, Default)]
@@ -102,8 +115,14 @@ pub struct Stats {
 }
 
 impl Link {
-    fn new(base: &Url, limits: Limits, met: Arc<AtomicBool>) -> Result<Self, InvalidBase> {
-        let http = Http::new(limits.connect).map_err(|error| InvalidBase::NoClient {
+    fn new(
+        base: &Url,
+        limits: Limits,
+        h2c: bool,
+        met: Arc<AtomicBool>,
+    ) -> Result<Self, InvalidBase> {
+        let connect = limits.connect;
+        let http = Http::new(How { connect, h2c }).map_err(|error| InvalidBase::NoClient {
             why: error.to_string(),
         })?;
         Ok(Self(Arc::new(Shared {
@@ -119,6 +138,7 @@ impl Link {
             loopback: base::is_loopback(base),
             met,
             http,
+            h2c,
         })))
     }
 
@@ -226,6 +246,8 @@ impl Link {
                 self.count_fault();
             }
             Evidence::NeverSent { .. } => self.count_fault(),
+            // A server that ends in order is no fault.
+            Evidence::Unprocessed { .. } => self.0.met.store(true, Ordering::Relaxed),
             Evidence::Brief { .. } => {}
         }
     }
@@ -239,8 +261,8 @@ impl Link {
         state::set(&self.0.state, judge.standing(evidence));
     }
 
-    fn is(&self, limits: &Limits) -> bool {
-        self.0.limits == *limits
+    fn is(&self, limits: &Limits, h2c: bool) -> bool {
+        self.0.limits == *limits && self.0.h2c == h2c
     }
 }
 

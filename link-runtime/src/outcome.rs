@@ -6,6 +6,7 @@
 //! | no connection | `Again`, surely not arrived |
 //! | no connection to a loopback port where this process never met anybody | `Nobody` |
 //! | cut, or our own limit, before or inside the reply | `Again`, may have arrived |
+//! | HTTP/2: GOAWAY below our stream, or `REFUSED_STREAM` | `Unprocessed`: surely not looked at |
 //! | our own limit, when the budget had left next to no time | `Brief` |
 //! | 502, 503, 504, 429 without the build header | `Again`, may have arrived (a proxy may have passed it on) |
 //! | 503, 429 with the build header, whatever the build | `Again`, may have arrived (it may hide a command that went in) |
@@ -83,6 +84,8 @@ pub(crate) enum Class {
         arrived: bool,
         retry_after: Option<Duration>,
     },
+    /// Surely not looked at by the server: worth another try at once.
+    Unprocessed { cause: Cause },
     /// Worth no word: what was seen before it stands.
     Brief { cause: Cause, arrived: bool },
     /// The server did not run this try, and does not know of an earlier one.
@@ -144,6 +147,11 @@ impl Judge {
                     cause: cause.clone(),
                     arrived: true,
                     retry_after: None,
+                };
+            }
+            Evidence::Unprocessed { cause } => {
+                return Class::Unprocessed {
+                    cause: cause.clone(),
                 };
             }
             Evidence::Brief { cause, arrived } => {
@@ -226,7 +234,9 @@ impl Judge {
     /// all. A caller that the server does not know is refused like another build.
     pub(crate) fn standing(&self, evidence: &Evidence) -> Standing {
         let head = match evidence {
-            Evidence::NeverSent { nobody: true, .. } | Evidence::Brief { .. } => {
+            Evidence::NeverSent { nobody: true, .. }
+            | Evidence::Unprocessed { .. }
+            | Evidence::Brief { .. } => {
                 return Standing::Same;
             }
             Evidence::NeverSent { cause, .. } | Evidence::Fault { cause } => {

@@ -5,7 +5,7 @@ use ::http::{HeaderMap, Method};
 use bytes::Bytes;
 use url::Url;
 
-pub(crate) use self::http::{Http, Incoming, Lease};
+pub(crate) use self::http::{How, Http, Incoming, Lease};
 
 mod connected;
 mod http;
@@ -29,6 +29,8 @@ pub(crate) struct Failure {
     pub(crate) connect: bool,
     /// The connect was refused: nobody listens.
     pub(crate) refused: bool,
+    /// The server says that it has not looked at the request.
+    pub(crate) unprocessed: bool,
     /// What the innermost error says.
     pub(crate) why: String,
 }

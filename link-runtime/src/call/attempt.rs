@@ -47,7 +47,8 @@ pub(super) async fn attempt(
     let link = request.link();
     let most = link.limits().attempt;
     let limit = most.min(deadline.left());
-    let sent = timeout(limit, lease.send(outgoing)).await;
+    let connect = link.limits().connect.min(limit);
+    let sent = timeout(limit, lease.send(outgoing, connect)).await;
     match sent {
         Ok(Ok(incoming)) => whole(request, incoming, most, deadline).await,
         Ok(Err(failure)) => unsent_or_cut(failure, link.nobody_ever()).into(),
@@ -81,9 +82,14 @@ pub(crate) fn unsent_or_cut(failure: Failure, nobody_ever: bool) -> Evidence {
     let Failure {
         connect,
         refused,
+        unprocessed,
         why,
     } = failure;
-    if connect {
+    if unprocessed {
+        Evidence::Unprocessed {
+            cause: Cause::CutBefore { why },
+        }
+    } else if connect {
         let nobody = refused && nobody_ever;
         Evidence::NeverSent {
             cause: Cause::Connect { why },

@@ -226,7 +226,10 @@ async fn send(
 fn caller(evidence: Evidence) -> Option<Caller> {
     match evidence {
         Evidence::Head(head) => head.caller,
-        Evidence::NeverSent { .. } | Evidence::Fault { .. } | Evidence::Brief { .. } => None,
+        Evidence::NeverSent { .. }
+        | Evidence::Fault { .. }
+        | Evidence::Unprocessed { .. }
+        | Evidence::Brief { .. } => None,
     }
 }
 

@@ -22,7 +22,7 @@ struct Entry {
 static LINKS: OnceLock<Mutex<HashMap<String, Entry>>> = OnceLock::new();
 
 /// The link of this server with these limits.
-pub(super) fn link(base: &Url, limits: Limits) -> Result<Link, InvalidBase> {
+pub(super) fn link(base: &Url, limits: Limits, h2c: bool) -> Result<Link, InvalidBase> {
     let mut links = LINKS
         .get_or_init(Mutex::default)
         .lock()
@@ -30,10 +30,10 @@ pub(super) fn link(base: &Url, limits: Limits) -> Result<Link, InvalidBase> {
     let entry = links.entry(base.as_str().to_owned()).or_default();
     entry.links.retain(|link| link.strong_count() > 0);
     let living = entry.links.iter().filter_map(Weak::upgrade).map(Link);
-    if let Some(link) = living.into_iter().find(|link| link.is(&limits)) {
+    if let Some(link) = living.into_iter().find(|link| link.is(&limits, h2c)) {
         return Ok(link);
     }
-    let link = Link::new(base, limits, entry.met.clone())?;
+    let link = Link::new(base, limits, h2c, entry.met.clone())?;
     entry.links.push(Arc::downgrade(&link.0));
     Ok(link)
 }

@@ -17,6 +17,8 @@ pub(crate) enum Evidence {
         /// The connect was refused by a loopback address where this process never met anybody.
         nobody: bool,
     },
+    /// The server said that it did not look at it.
+    Unprocessed { cause: Cause },
     /// Sent, and then no whole reply.
     Fault { cause: Cause },
     /// The budget left this try too little time to tell anything.

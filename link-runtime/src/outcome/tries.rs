@@ -7,6 +7,9 @@ use link_wire::{Attempts, Kind, Limits, LogPosition};
 use super::{Cause, Class, Refused};
 use crate::wait;
 
+/// So many tries of one call are sent again at once.
+const MOST_UNPROCESSED: u32 = 3;
+
 /// What the tries of one call have come to so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Tries {
@@ -15,6 +18,8 @@ pub(crate) struct Tries {
     done: u32,
     /// How many of them were not of this call, or not looked at.
     others: u32,
+    /// How many of them were sent again at once, as the server did not look at them.
+    unprocessed: u32,
     /// Whether a try may have reached the server, so that the call may have run.
     arrived: bool,
     /// Whether the one more try of a call that the server did not run was made. It is not counted.
@@ -56,6 +61,7 @@ impl Tries {
             most,
             done: 0,
             others: 0,
+            unprocessed: 0,
             arrived: false,
             again_from_here: false,
             seen: None,
@@ -98,6 +104,23 @@ impl Tries {
         random: u32,
     ) -> Next {
         self.done = self.number();
+        let class = match class {
+            Class::Unprocessed { cause } => {
+                // A server that goes away says so once. One that says it again is waited for.
+                if self.unprocessed < MOST_UNPROCESSED && !left.is_zero() {
+                    self.unprocessed += 1;
+                    self.others = self.others.saturating_add(1);
+                    self.seen = Some(cause);
+                    return Next::Again(Duration::ZERO);
+                }
+                Class::Again {
+                    cause,
+                    arrived: false,
+                    retry_after: None,
+                }
+            }
+            class => class,
+        };
         let end = match class {
             Class::Reply => return Next::Reply,
             Class::Refused(refused) => End::Refused(refused),
@@ -116,7 +139,7 @@ impl Tries {
             Class::Foreign { cause } | Class::Unrun { cause, .. } | Class::Ran { cause } => {
                 End::Unknown(cause)
             }
-            Class::Nobody { cause } => self.end(cause),
+            Class::Nobody { cause } | Class::Unprocessed { cause } => self.end(cause),
             Class::Again {
                 cause,
                 arrived,

@@ -148,7 +148,10 @@ fn answer(request: &Request, evidence: Evidence) -> Opened {
     request.link().set_state(&judge, &evidence);
     let status = match &evidence {
         Evidence::Head(head) => head.status,
-        Evidence::NeverSent { .. } | Evidence::Fault { .. } | Evidence::Brief { .. } => {
+        Evidence::NeverSent { .. }
+        | Evidence::Fault { .. }
+        | Evidence::Unprocessed { .. }
+        | Evidence::Brief { .. } => {
             return Opened::NoAnswer(evidence);
         }
     };
@@ -164,6 +167,7 @@ fn answer(request: &Request, evidence: Evidence) -> Opened {
         }
         Class::Foreign { .. } => Opened::NotOurServer { status },
         Class::Again { retry_after, .. } => Opened::Later { retry_after },
+        Class::Unprocessed { .. } => Opened::Later { retry_after: None },
         Class::Brief { .. } | Class::Nobody { .. } | Class::Ran { .. } => {
             Opened::NoAnswer(evidence)
         }

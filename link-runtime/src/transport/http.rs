@@ -6,13 +6,15 @@
 use std::{
     error::Error,
     io,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, Version, header};
 use reqwest::{Client, ClientBuilder, redirect};
+use tokio::{sync::OnceCell, time::timeout};
+use url::Url;
 
 use super::{Failure, Outgoing, connected::Count};
 
@@ -25,10 +27,19 @@ const STREAM_WINDOW: u32 = 1 << 20;
 /// unread replies do not hold up the others.
 const CONNECTION_WINDOW: u32 = 64 << 20;
 
+/// How the clients of a link connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct How {
+    /// How long it may take.
+    pub(crate) connect: Duration,
+    /// Whether HTTP/2 is spoken from the first byte, without TLS.
+    pub(crate) h2c: bool,
+}
+
 /// The clients of one link.
 #[derive(Debug)]
 pub(crate) struct Http {
-    connect: Duration,
+    how: How,
     calls: Mutex<Lease>,
     streams: OnceLock<Client>,
 }
@@ -39,11 +50,11 @@ pub(crate) struct Http {
 pub(crate) struct BuildError(String);
 
 impl Http {
-    /// The clients of a link whose connects may take this long.
-    pub(crate) fn new(connect: Duration) -> Result<Self, BuildError> {
-        let calls = Mutex::new(Lease::new(connect, 1)?);
+    /// The clients of a link.
+    pub(crate) fn new(how: How) -> Result<Self, BuildError> {
+        let calls = Mutex::new(Lease::new(how, 1)?);
         Ok(Self {
-            connect,
+            how,
             calls,
             streams: OnceLock::new(),
         })
@@ -71,7 +82,7 @@ impl Http {
         if failed.connected.read() == 0 || !self.is_current(failed) {
             return false;
         }
-        self.replace(failed, |generation| Lease::new(self.connect, generation))
+        self.replace(failed, |generation| Lease::new(self.how, generation))
     }
 
     /// Makes the next client, and puts it in if `failed` is still the one for calls.
@@ -99,10 +110,11 @@ impl Http {
         let client = if let Some(client) = self.streams.get() {
             client
         } else {
-            let made = build(builder(self.connect).pool_max_idle_per_host(0));
+            let made = build(builder(self.how).pool_max_idle_per_host(0));
             let client = made.map_err(|error| Failure {
                 connect: true,
                 refused: false,
+                unprocessed: false,
                 why: error.to_string(),
             })?;
             self.streams.get_or_init(|| client)
@@ -117,21 +129,44 @@ pub(crate) struct Lease {
     generation: u64,
     client: Client,
     connected: Count,
+    /// Where HTTP/2 is spoken from the first byte: whether the first connection was tried.
+    dialled: Option<Arc<OnceCell<()>>>,
 }
 
 impl Lease {
-    fn new(connect: Duration, generation: u64) -> Result<Self, BuildError> {
+    fn new(how: How, generation: u64) -> Result<Self, BuildError> {
         let connected = Count::default();
-        let client = build(builder(connect).connector_layer(connected.clone()))?;
+        let client = build(builder(how).connector_layer(connected.clone()))?;
         Ok(Self {
             generation,
             client,
             connected,
+            dialled: how.h2c.then(Arc::default),
         })
     }
 
+    /// Makes the first connection by a task of its own. All calls wait for it, and the library
+    /// ties it to the request that asked for it first: one that is dropped would fail the others.
+    async fn dial(&self, to: &Url, within: Duration) {
+        let Some(dialled) = &self.dialled else {
+            return;
+        };
+        let dial = || async {
+            let request = self.client.get(to.join("/healthz").unwrap_or(to.clone()));
+            let sent = tokio::spawn(timeout(within, request.send()));
+            // Whatever came of it: the calls find out by themselves.
+            let _ = sent.await;
+        };
+        dialled.get_or_init(dial).await;
+    }
+
     /// Sends a request and waits for the head of its reply.
-    pub(crate) async fn send(&self, outgoing: Outgoing) -> Result<Incoming, Failure> {
+    pub(crate) async fn send(
+        &self,
+        outgoing: Outgoing,
+        connect: Duration,
+    ) -> Result<Incoming, Failure> {
+        self.dial(&outgoing.url, connect).await;
         send(&self.client, outgoing).await
     }
 
@@ -149,15 +184,21 @@ fn build(builder: ClientBuilder) -> Result<Client, BuildError> {
     built.map_err(|error| BuildError(innermost(&error)))
 }
 
-fn builder(connect: Duration) -> ClientBuilder {
-    Client::builder()
+fn builder(how: How) -> ClientBuilder {
+    let builder = Client::builder();
+    let builder = if how.h2c {
+        builder.http2_prior_knowledge()
+    } else {
+        builder
+    };
+    builder
         // A 302 would send a POST again as a GET, without its body.
         .redirect(redirect::Policy::none())
         // A proxy of the environment would be asked for loopback addresses too.
         .no_proxy()
         // The rule of tries is ours.
         .retry(reqwest::retry::never())
-        .connect_timeout(connect)
+        .connect_timeout(how.connect)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(PING)
         .http2_keep_alive_timeout(PING)
@@ -229,9 +270,19 @@ impl Failure {
         Self {
             connect,
             refused: connect && refused,
+            unprocessed: chain(error).any(is_unprocessed),
             why: innermost(error),
         }
     }
+}
+
+/// Whether an HTTP/2 server says that it has not looked at the request: it goes away, and the request
+/// is beyond the last one that it takes; or it refuses the stream.
+fn is_unprocessed(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<h2::Error>().is_some_and(|error| {
+        let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        error.is_remote() && (error.is_go_away() || refused)
+    })
 }
 
 /// The innermost error says what happened; those around it repeat the URL.
@@ -252,7 +303,10 @@ fn chain<'a>(
 mod tests {
     use super::*;
 
-    const CONNECT: Duration = Duration::from_secs(1);
+    const CONNECT: How = How {
+        connect: Duration::from_secs(1),
+        h2c: false,
+    };
 
     #[test]
     fn a_client_is_made_while_tries_go_on_and_put_in_if_no_other_was() {

@@ -14,6 +14,7 @@ mod cuts;
 mod fixture;
 mod forgotten;
 mod heartbeat;
+mod http2;
 mod outbox;
 mod resolve;
 mod server;
