@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use link_wire::{Attempts, Budget};
+use link_wire::{Attempts, Budget, UnixMillis};
 use tokio::time::Instant;
+
+use crate::clock;
 
 /// The deadline of a running call.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +13,12 @@ pub(crate) struct Deadline {
     /// None when the end lies beyond what the clock can say: then there is none.
     at: Option<Instant>,
     within: Duration,
+    /// When it began, by the clock that goes on while the machine sleeps.
+    began: UnixMillis,
 }
+
+/// A wall clock that is so far ahead of the other one means that the machine slept.
+const SLEPT: Duration = Duration::from_secs(5);
 
 impl Deadline {
     /// The deadline of a call whose first try begins now.
@@ -19,6 +26,7 @@ impl Deadline {
         Self {
             at: Instant::now().checked_add(within),
             within,
+            began: clock::wall(),
         }
     }
 
@@ -27,11 +35,22 @@ impl Deadline {
         self.within
     }
 
-    /// How much of the budget is left; nothing after the deadline.
+    /// How much of the budget is left; nothing after the deadline. A sleep of the machine counts.
     pub(crate) fn left(self) -> Duration {
-        self.at.map_or(Duration::MAX, |at| {
-            at.saturating_duration_since(Instant::now())
-        })
+        self.left_at(clock::wall())
+    }
+
+    fn left_at(self, wall: UnixMillis) -> Duration {
+        let Some(at) = self.at else {
+            return Duration::MAX;
+        };
+        let left = at.saturating_duration_since(Instant::now());
+        let (gone, by_wall) = (self.within.saturating_sub(left), wall.since(self.began));
+        if by_wall > gone.saturating_add(SLEPT) {
+            self.within.saturating_sub(by_wall)
+        } else {
+            left
+        }
     }
 
     /// How many milliseconds are left, at least 1; none when there is no deadline.
@@ -58,6 +77,16 @@ pub(crate) fn of(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sleep_of_the_machine_counts_and_a_small_step_of_the_clock_does_not() {
+        let deadline = Deadline::of(Duration::from_secs(60));
+        tokio::time::advance(Duration::from_secs(10)).await;
+        let after = |seconds: u64| UnixMillis(deadline.began.0 + seconds * 1000);
+        for (wall, left) in [(10, 50), (14, 50), (0, 50), (40, 20), (3600, 0)] {
+            assert_eq!(deadline.left_at(after(wall)).as_secs(), left, "{wall}");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn the_budget_runs_out_and_never_below_nothing() {

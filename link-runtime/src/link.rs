@@ -25,6 +25,7 @@ mod base;
 mod callers;
 mod log;
 mod registry;
+mod waits;
 
 /// The link of the server at `base`, with [`Limits::DEFAULT`].
 ///
@@ -83,6 +84,7 @@ pub(crate) struct Shared {
     met: Arc<AtomicBool>,
     http: Http,
     h2c: bool,
+    waits: waits::Waits,
 }
 
 #[derive(Debug, Default)]
@@ -139,6 +141,7 @@ impl Link {
             met,
             http,
             h2c,
+            waits: waits::Waits::default(),
         })))
     }
 
@@ -221,6 +224,7 @@ impl Link {
 
     pub(crate) fn count_call(&self) {
         self.0.counters.calls.fetch_add(1, Ordering::Relaxed);
+        self.fund();
     }
 
     pub(crate) fn count_swap(&self) {

@@ -4,7 +4,6 @@ use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin, time::Duration
 
 use link_wire::{Attempts, Budget, CallFate, CallId, Code, Fate, Kind, OutboxRule, Route};
 use serde::de::DeserializeOwned;
-use tokio::time::sleep;
 
 use crate::{
     budget::Deadline,
@@ -184,7 +183,7 @@ async fn ask<R: DeserializeOwned + Send + 'static>(
             let cause = Cause::Budget { within };
             return Err(CallError::unknown(cause));
         }
-        sleep(wait).await;
+        request.link().nap(wait).await;
     }
 }
 

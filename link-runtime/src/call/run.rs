@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use link_wire::{Attempts, CallId, Caller, Kind};
 use serde::de::DeserializeOwned;
-use tokio::time::sleep;
 
 use super::{CallError, PendingCall, attempt::attempt, note::Note, owed};
 use crate::{
@@ -156,7 +155,7 @@ async fn send(
     let (link, route, judge) = (request.link(), request.route(), request.judge());
     let (limits, within) = (link.limits(), deadline.within());
     link.count_call();
-    let mut renewed = false;
+    let (mut renewed, mut probe) = (false, None);
     loop {
         if deadline.left().is_zero() {
             return Err(tries.out_of_time(Cause::Budget { within }));
@@ -172,7 +171,7 @@ async fn send(
                     retry_after: None,
                 };
                 match tries.next(class, deadline.left(), limits, wait::random()) {
-                    Next::Again(wait) => sleep(wait).await,
+                    Next::Again(wait) => link.pause(wait, deadline, &mut probe).await,
                     Next::End(end) => return Err(end),
                     Next::Reply | Next::AtOnce(_) => {}
                 }
@@ -211,7 +210,7 @@ async fn send(
         tracing::debug!(route = route.name, attempt = number, ?next, "try");
         match next {
             Next::Reply => return Ok((seen.body.map_err(End::Unknown)?, caller(seen.evidence))),
-            Next::Again(wait) => sleep(wait).await,
+            Next::Again(wait) => link.pause(wait, deadline, &mut probe).await,
             Next::AtOnce(here) => {
                 note.move_to(here);
                 if let Some(promise) = promise {

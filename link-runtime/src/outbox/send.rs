@@ -2,8 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::sleep;
-
 use super::{
     format::{Entry, SettledHow},
     queue::Queue,
@@ -27,7 +25,7 @@ pub(super) async fn run(queue: Arc<Queue>, api: Api) {
             if queue.ends() {
                 return;
             }
-            sleep(PAUSE).await;
+            api.link().nap(PAUSE).await;
             queue.resume();
             continue;
         };
@@ -47,7 +45,7 @@ pub(super) async fn run(queue: Arc<Queue>, api: Api) {
             Some(hint) => {
                 failed = failed.saturating_add(1);
                 let ours = wait::wait(failed, api.link().limits(), wait::random());
-                sleep(ours.max(hint)).await;
+                api.link().nap(ours.max(hint)).await;
             }
         }
     }

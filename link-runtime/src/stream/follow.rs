@@ -1,9 +1,9 @@
 //! The task of one stream: opens it again and again, and gives what it says in order.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use serde::de::DeserializeOwned;
-use tokio::{sync::mpsc, time::sleep};
+use tokio::sync::mpsc;
 
 use super::{
     Given, Plan, StreamError, StreamItem,
@@ -34,7 +34,7 @@ where
     loop {
         match follow.once().await {
             Ok(None) => {}
-            Ok(Some(wait)) => sleep(wait).await,
+            Ok(Some(wait)) => follow.plan.request.link().nap(wait).await,
             Err(Stop::Ended) => return,
             Err(Stop::Failed(error)) => {
                 // Nobody reads it any more, or it is read: the stream has ended either way.
@@ -122,9 +122,17 @@ impl<E: DeserializeOwned + Send + 'static> Follow<E> {
 
     /// Gives what the connection says until it ends.
     async fn live(&mut self, live: &mut Live) -> Result<Ended, Stop> {
-        let idle = self.plan.request.link().limits().stream_idle;
+        let link = self.plan.request.link().clone();
+        let idle = link.limits().stream_idle;
+        let mut woke = pin!(link.woke());
         loop {
-            match live.item(idle).await {
+            let item = tokio::select! {
+                biased;
+                item = live.item(idle) => item,
+                // Its connection is of no use any more, and would say so only after its limit.
+                () = &mut woke => return Ok(Ended::Over { cut: None }),
+            };
+            match item {
                 Ok(Item::Event(event)) => self.event(&event).await?,
                 Ok(Item::Retry(wait)) => self.pace.set_retry(wait),
                 Ok(Item::Comment(_)) => {}

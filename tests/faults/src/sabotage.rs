@@ -35,8 +35,8 @@ struct Known {
     /// Queries that are under way, and when the last one ended.
     reading: usize,
     read_at: Option<Instant>,
-    /// Who asked something and has no good reply yet: they ask again, and a wait may be long.
-    owed: HashSet<String>,
+    /// Streams whose catch-up has not had its last page: it comes, however long it waits.
+    owed: HashSet<(String, String)>,
 }
 
 impl Saboteur {
@@ -83,8 +83,8 @@ impl Saboteur {
     /// Looks at a reply that the client is about to get.
     pub(crate) fn replied(&self, request: &Request, reply: &Reply) {
         let is_command = request.head.header(&self.call_header).is_some();
-        if !is_command && reply.is_success() {
-            self.known().owed.remove(who(request));
+        if !is_command && reply.is_success() && says_no_more(&reply.bytes) {
+            self.known().owed.remove(&of_stream(request));
         }
         if self.what == Some(Sabotage::FakeReply) && is_command && reply.is_success() {
             self.known()
@@ -98,16 +98,13 @@ impl Saboteur {
         if request.method() != "GET" || request.asks_for_events() {
             return None;
         }
-        let mut known = self.known();
-        known.reading += 1;
-        known.owed.insert(who(request).to_owned());
-        drop(known);
+        self.known().reading += 1;
         Some(Reading { saboteur: self })
     }
 
-    /// Takes note of a stream that opens: what its client asked for an older one is given up.
+    /// Takes note of a stream that opens: a catch-up follows.
     pub(crate) fn opened(&self, request: &Request) {
-        self.known().owed.remove(who(request));
+        self.known().owed.insert(of_stream(request));
     }
 
     /// Whether an event is still to be taken out of a stream.
@@ -128,8 +125,19 @@ impl Saboteur {
     }
 }
 
-fn who(request: &Request) -> &str {
-    request.head.header("authorization").unwrap_or_default()
+/// What a stream and its catch-up have in common: the caller, and the path but for its last
+/// segment.
+fn of_stream(request: &Request) -> (String, String) {
+    let (path, caller) = route_of(request);
+    let path = path.split('?').next().unwrap_or_default();
+    let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+    (above.to_owned(), caller)
+}
+
+/// Whether a page is the last one of a catch-up.
+fn says_no_more(reply: &[u8]) -> bool {
+    let last = b"\"more\":false";
+    reply.windows(last.len()).any(|window| window == last)
 }
 
 /// A query is under way.
