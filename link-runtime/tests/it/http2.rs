@@ -211,7 +211,7 @@ async fn a_refused_stream_is_sent_again_at_once_and_one_that_is_refused_for_ever
 
     let for_ever = server(|_| vec![(0, Answer::Refuse)]).await;
     let api = api_of(&for_ever, LIMITS);
-    let call = claim(&api).within(Duration::from_millis(120));
+    let call = claim(&api).within(Duration::from_secs(1));
     let ended = soon(call.into_future()).await.unwrap_err();
     assert!(
         matches!(
@@ -223,5 +223,5 @@ async fn a_refused_stream_is_sent_again_at_once_and_one_that_is_refused_for_ever
         "it surely did not run: {ended}"
     );
     let tries = api.link().stats().tries;
-    assert!((5..40).contains(&tries), "{tries} tries: no spin");
+    assert!((5..100).contains(&tries), "{tries} tries: no spin");
 }

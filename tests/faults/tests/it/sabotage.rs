@@ -65,6 +65,11 @@ async fn one_event_can_be_taken_out_of_a_live_stream() {
     let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
     let ask = request("GET", "/events", "accept: text/event-stream\r\n", "");
     stream.write_all(ask.as_bytes()).await.unwrap();
+    stream.readable().await.unwrap();
+    // A catch-up would bring an event back that is taken out before its last page came.
+    let page = request("GET", "/page", "", r#"{"items":[],"more":false}"#);
+    let page = reply_to(proxy.address(), &page).await;
+    assert!(page.contains(r#""more":false"#), "{page}");
     let saw = read(&mut stream, Duration::from_secs(5)).await;
     let Saw::End(text) = saw else {
         panic!("{saw:?}")
