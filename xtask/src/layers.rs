@@ -96,6 +96,11 @@ const RULES: &[Rule] = &[
         never: NO_CLIENT,
     },
     Rule {
+        package: "cases",
+        ours: &["faults", "riff-api", "riff-link"],
+        never: NO_HTTP,
+    },
+    Rule {
         package: "e2e",
         ours: &["faults", "riff", "riff-api", "riff-link"],
         never: &[],

@@ -44,6 +44,11 @@ impl Head {
             .map(|(_, value)| value.as_str())
     }
 
+    /// All headers in their order, each with its name in lower case.
+    pub(crate) fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
     /// Gives a header another value, if it is there.
     pub(crate) fn replace(&mut self, name: &str, new: &str) {
         for (_, value) in self.headers.iter_mut().filter(|(known, _)| known == name) {
@@ -64,7 +69,8 @@ impl Head {
         text.into_bytes()
     }
 
-    fn word(&self, index: usize) -> &str {
+    /// A word of the first line: of a request, its method is 0 and its target 1.
+    pub(crate) fn word(&self, index: usize) -> &str {
         self.first.split(' ').nth(index).unwrap_or_default()
     }
 

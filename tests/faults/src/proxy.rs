@@ -190,7 +190,8 @@ async fn run(
     }
 }
 
-async fn listen_again(address: SocketAddr) -> io::Result<TcpListener> {
+/// Opens this port once it is free.
+pub(crate) async fn listen_again(address: SocketAddr) -> io::Result<TcpListener> {
     let mut tries = 0;
     loop {
         match listen(address) {
@@ -203,7 +204,7 @@ async fn listen_again(address: SocketAddr) -> io::Result<TcpListener> {
     }
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     // Connections that the closing left in TIME_WAIT must not keep the port.
     socket.set_reuseaddr(true)?;

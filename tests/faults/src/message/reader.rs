@@ -29,7 +29,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 
     /// Reads a head with its empty line; none when the other side ends before its first byte.
-    pub(super) async fn head(&mut self) -> io::Result<Option<Head>> {
+    pub(crate) async fn head(&mut self) -> io::Result<Option<Head>> {
         loop {
             if let Some(at) = find(&self.ahead, b"\r\n\r\n") {
                 let head: Vec<u8> = self.ahead.drain(..at + 4).collect();

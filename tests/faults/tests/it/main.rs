@@ -7,5 +7,6 @@
 
 mod client;
 mod faults;
+mod origins;
 mod sabotage;
 mod upstream;
