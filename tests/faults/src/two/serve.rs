@@ -111,11 +111,11 @@ impl Exchange {
             // The stream is left as it is: to drop it would reset it before that.
             Step2::Close => {
                 self.order.send(wire::Order::Close).ok()?;
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Step2::Freeze => {
                 self.order.send(wire::Order::Freeze).ok()?;
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
         Some(())
