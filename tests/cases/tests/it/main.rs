@@ -18,3 +18,4 @@ mod sse;
 mod strangers;
 mod streams;
 mod two;
+mod two_fronts;
