@@ -58,6 +58,7 @@ mod stats;
 mod tail;
 #[cfg(test)]
 mod tests;
+pub(crate) mod told;
 mod writer;
 
 /// How long the drop of the last handle waits for each thread.

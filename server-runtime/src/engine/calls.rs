@@ -30,7 +30,8 @@ pub(crate) use self::ask::{cancelled_before, refused_before};
 pub(crate) use self::fingerprint::Fingerprint;
 pub use self::limits::{CallLimits, CallStats};
 use self::slots::{Body, By, Id, List, NONE, Place, Slots};
-use super::stage::{Queued, Waiters, Written};
+use super::stage::{Queued, Written};
+use super::told::Waiters;
 
 mod ask;
 mod fingerprint;
@@ -298,7 +299,7 @@ impl Calls {
         let pending: Vec<u32> = self.slots.iter(self.pending, By::All).collect();
         for at in pending {
             // The cell that they share goes without a value.
-            self.slots[at].body = Body::Pending(Waiters::new(None));
+            self.slots[at].body = Body::Pending(Waiters::new());
         }
     }
 

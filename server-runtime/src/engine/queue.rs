@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use super::{
     calls::{Call, Origin},
     shared::{Core, caught},
-    stage::{Checked, Queued, Verdict, Waiters},
+    stage::{Checked, Queued, Verdict},
+    told::Waiters,
 };
 use crate::{
     Record, State,

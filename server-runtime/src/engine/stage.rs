@@ -41,9 +41,12 @@
 use std::time::Duration;
 
 use link_wire::{CallId, Route, UnixMillis};
-use tokio::sync::watch;
 
-use super::{calls::Call, tail::Durable};
+use super::{
+    calls::Call,
+    tail::Durable,
+    told::{Waiter, Waiters},
+};
 use crate::{
     handler::Decision, journal::MOST_CHUNK_BYTES, log::line::Outcome, refusal::KeptRefusal,
 };
@@ -100,32 +103,24 @@ pub(crate) enum Told {
     NotRun,
 }
 
-/// Those who wait for one write, however many: they share one cell. When it goes without a value,
-/// nothing is known.
-pub(crate) type Waiters = watch::Sender<Option<Told>>;
-
 /// A command that waits for its write.
 #[derive(Debug)]
 pub struct Queued {
-    told: watch::Receiver<Option<Told>>,
+    told: Waiter,
     joined: bool,
 }
 
 impl Queued {
     pub(super) fn first() -> (Waiters, Self) {
-        let (waiters, told) = watch::channel(None);
-        (
-            waiters,
-            Self {
-                told,
-                joined: false,
-            },
-        )
+        let waiters = Waiters::new();
+        let told = waiters.join();
+        let joined = false;
+        (waiters, Self { told, joined })
     }
 
     pub(super) fn joined(waiters: &Waiters) -> Self {
         Self {
-            told: waiters.subscribe(),
+            told: waiters.join(),
             joined: true,
         }
     }
@@ -134,16 +129,12 @@ impl Queued {
     ///
     /// # Cancel safety
     /// The command goes on when the future is dropped; only this reply is lost.
-    pub(crate) async fn written(mut self, within: Duration) -> Result<Written, Halt> {
-        let told = self.told.wait_for(Option::is_some);
-        match tokio::time::timeout(within, told).await {
-            Ok(Ok(told)) => match told.clone() {
-                Some(Told::Written(written)) if self.joined => Ok(written.repeated()),
-                Some(Told::Written(written)) => Ok(written),
-                Some(Told::NotRun) => Err(Halt::Full),
-                None => Err(Halt::Lost),
-            },
-            Ok(Err(_)) => Err(Halt::Lost),
+    pub(crate) async fn written(self, within: Duration) -> Result<Written, Halt> {
+        match tokio::time::timeout(within, self.told).await {
+            Ok(Some(Told::Written(written))) if self.joined => Ok(written.repeated()),
+            Ok(Some(Told::Written(written))) => Ok(written),
+            Ok(Some(Told::NotRun)) => Err(Halt::Full),
+            Ok(None) => Err(Halt::Lost),
             Err(_) => Err(Halt::Unwritten),
         }
     }

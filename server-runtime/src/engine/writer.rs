@@ -190,7 +190,7 @@ fn settle<S: State>(
     }
     for (waiters, written) in woken {
         // Whoever went away finds the reply in the table.
-        waiters.send_replace(Some(Told::Written(written)));
+        waiters.tell(Told::Written(written));
     }
     if has_room {
         tracing::warn!("the journal has room again: commands are taken");
@@ -226,7 +226,7 @@ fn roll_back<S: State>(
             }),
     );
     for waiters in woken {
-        waiters.send_replace(Some(Told::NotRun));
+        waiters.tell(Told::NotRun);
     }
     if news {
         tracing::error!(

@@ -6,7 +6,7 @@
 use std::ops::{Index, IndexMut};
 
 use super::fingerprint::Fingerprint;
-use crate::{engine::stage::Waiters, handler::Reply, refusal::KeptRefusal};
+use crate::{engine::told::Waiters, handler::Reply, refusal::KeptRefusal};
 
 /// No entry.
 pub(super) const NONE: u32 = u32::MAX;

@@ -477,8 +477,8 @@ fn all_who_wait_for_a_call_share_one_cell() {
         &[],
     );
     let waiters = waiters.unwrap();
-    assert_eq!(waiters.receiver_count(), 1, "who went away leaves nothing");
-    waiters.send_replace(Some(Told::Written(written)));
+    assert_eq!(waiters.count(), 1, "who went away leaves nothing");
+    waiters.tell(Told::Written(written));
 }
 
 #[test]
