@@ -59,3 +59,9 @@ async fn a_reply_in_chunks_that_ends_early_is_none() {
 async fn a_reply_in_chunks_that_is_reset_is_none() {
     cut_everywhere(reply_in_chunks(200, BUILD, CUT, 4), Step::Reset).await;
 }
+
+#[tokio::test]
+async fn a_reply_without_a_length_is_none_before_the_last_byte_of_its_json() {
+    let whole = format!("HTTP/1.1 200 OK\r\n{BUILD}\r\n{CUT}").into_bytes();
+    cut_everywhere(whole, Step::Close).await;
+}
