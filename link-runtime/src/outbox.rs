@@ -9,6 +9,7 @@
 //! DIR/0f3a….outbox                  one process, one caller of one server; locked while it lives
 //! DIR/0f3a….outbox.damaged-77ac…    the end of a file that could not be read
 //! DIR/settled                       how commands ended whose callers were not told
+//! DIR/callers                       whose credentials are whose, so that a new token is the same caller
 //! ```
 //!
 //! | module | what |
@@ -19,7 +20,7 @@
 //! | `send` | the task that sends what waits |
 //! | `place` | where the directory is |
 //! | `list` | what stands in the files, whoever writes them |
-//! | `settled` | how commands ended whose callers were not told |
+//! | `notes` | the two files beside |
 
 use std::{
     collections::HashMap,
@@ -45,10 +46,10 @@ pub use self::{
 mod file;
 mod format;
 mod list;
+mod notes;
 mod place;
 mod queue;
 mod send;
-mod settled;
 
 /// How much an outbox takes of one caller of one process. Beyond it a command is not sent, and says
 /// so.
@@ -227,7 +228,7 @@ impl Outbox {
     /// # Errors
     /// When the file cannot be read.
     pub fn settled(&self) -> Result<Vec<Settled>, OutboxError> {
-        Ok(settled::read(&self.0.dir)?
+        Ok(notes::settled(&self.0.dir)?
             .into_iter()
             .map(Settled::from)
             .collect())
@@ -239,7 +240,7 @@ impl Outbox {
 
     /// Notes the end of a command of which no call is told, and tells it.
     fn settle(&self, end: &End) {
-        if let Err(error) = settled::append(&self.0.dir, end) {
+        if let Err(error) = notes::settle(&self.0.dir, end) {
             tracing::warn!(%error, call = %end.id, "the end of a command is not noted");
         }
         let tellers = self.tellers().clone();

@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use link_wire::{CallId, Caller, Kind, OutboxRule, Route, Service};
+use link_wire::{CallId, Kind, OutboxRule, Route, Service};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
@@ -100,11 +100,6 @@ impl Api {
     /// The queue of the outbox.
     pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
         self.outbox.as_ref().map(|of| &of.queue)
-    }
-
-    /// The name of the caller, if a reply has said it.
-    pub(crate) fn known_caller(&self) -> Option<Caller> {
-        self.known.caller()
     }
 
     /// The link, with its state and its counters.
@@ -286,6 +281,9 @@ impl Request {
             && let Some(caller) = &head.caller
         {
             self.known().saw(caller);
+            if let Some(queue) = self.api.queue() {
+                queue.saw(caller);
+            }
         }
         self.link().count_try(evidence);
     }

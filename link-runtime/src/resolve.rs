@@ -153,7 +153,7 @@ fn take_out(request: &Request, id: &CallId) -> Result<(), CallError> {
     let Some(queue) = request.api().queue() else {
         return Ok(());
     };
-    let taken = queue.take_out(id, request.known().caller().as_ref());
+    let taken = queue.take_out(id);
     taken.map(drop).map_err(|error| CallError::NotSent {
         cause: Cause::Outbox {
             why: error.to_string(),

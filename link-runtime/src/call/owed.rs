@@ -32,7 +32,8 @@ pub(super) fn promise(
     let url = outgoing.url.as_str();
     let path = url.strip_prefix(base).unwrap_or(url);
     let said = (outgoing.method.as_str(), path, outgoing.body.as_ref());
-    let seen = (link.seen(), request.known().caller());
+    let caller = request.known().caller().or_else(|| queue.caller());
+    let seen = (link.seen(), caller);
     let entry = outbox::entry(id.clone(), route.name, said, keep, seen);
     let promise = queue.promise(request.api(), entry, again);
     promise.map(Some).map_err(|error| Cause::Outbox {

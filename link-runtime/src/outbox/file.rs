@@ -66,6 +66,8 @@ impl Contents {
                 }
             }
             Record::End(end) => self.kept.retain(|kept| kept.entry.id != end.id),
+            // It stands in a file of its own.
+            Record::Caller { .. } => {}
         }
     }
 

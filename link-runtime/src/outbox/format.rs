@@ -106,6 +106,8 @@ pub(super) enum Record {
     Stop { id: CallId, why: String },
     /// A command leaves.
     End(End),
+    /// Who the caller is whose credentials these are.
+    Caller { of: Of, caller: Caller },
 }
 
 /// Appends a record to some lines.

@@ -17,7 +17,7 @@ use super::{
     Outbox, OutboxError, OwedState,
     file::{self, Kept, OutboxFile},
     format::{End, Entry, Of, SettledHow},
-    send,
+    notes, send,
 };
 use crate::{Api, clock};
 
@@ -26,6 +26,8 @@ use crate::{Api, clock};
 pub(crate) struct Queue {
     outbox: Outbox,
     of: Of,
+    /// Who the caller is, once a reply of this process or of an earlier one has said it.
+    caller: Mutex<Option<Caller>>,
     state: Mutex<State>,
     /// Something left, or the sender has done a round.
     changed: Notify,
@@ -51,7 +53,12 @@ struct State {
 
 impl Queue {
     pub(super) fn new(outbox: Outbox, of: Of) -> Self {
+        let caller = notes::remembered(outbox.dir(), &of).unwrap_or_else(|error| {
+            tracing::warn!(%error, "whose an outbox is is not known");
+            None
+        });
         Self {
+            caller: Mutex::new(caller),
             outbox,
             of,
             state: Mutex::default(),
@@ -63,6 +70,24 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Who the caller is, if it is known.
+    pub(crate) fn caller(&self) -> Option<Caller> {
+        let caller = self.caller.lock();
+        caller.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes the name of the caller, as a reply says it.
+    pub(crate) fn saw(&self, caller: &Caller) {
+        let mut known = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref() == Some(caller) {
+            return;
+        }
+        *known = Some(caller.clone());
+        if let Err(error) = notes::remember(self.outbox.dir(), &self.of, caller) {
+            tracing::warn!(%error, "whose an outbox is is not noted");
+        }
+    }
+
     /// Takes a command in, before its first try, or takes over one that says the same and whose
     /// call has ended.
     pub(crate) fn promise(
@@ -72,7 +97,7 @@ impl Queue {
         again: bool,
     ) -> Result<Promise, OutboxError> {
         let mut state = self.state();
-        self.adopt(&mut state, api.known_caller().as_ref());
+        self.adopt(&mut state, self.caller().as_ref());
         let live = &state.live;
         let waits = |kept: &&Kept| !live.contains(&kept.entry.id) && !again;
         let body = new.body.as_deref();
@@ -171,7 +196,7 @@ impl Queue {
             return;
         };
         let mut state = self.state();
-        self.adopt(&mut state, api.known_caller().as_ref());
+        self.adopt(&mut state, self.caller().as_ref());
         if state.sends || next(&state).is_none() {
             return;
         }
@@ -292,14 +317,10 @@ impl Queue {
 
     /// Takes a command out, so that no try of it follows. None where no outbox of this directory
     /// has it. It must not be one whose call runs, or that another process holds.
-    pub(crate) fn take_out(
-        &self,
-        id: &CallId,
-        caller: Option<&Caller>,
-    ) -> Result<Option<Entry>, OutboxError> {
+    pub(crate) fn take_out(&self, id: &CallId) -> Result<Option<Entry>, OutboxError> {
         let mut state = self.state();
         state.adopted = false;
-        self.adopt(&mut state, caller);
+        self.adopt(&mut state, self.caller().as_ref());
         let held = || OutboxError::Held { call: id.clone() };
         if state.live.contains(id) {
             return Err(held());

@@ -104,6 +104,29 @@ fn a_token_that_another_has_sends_nothing_of_the_first() {
 }
 
 #[test]
+fn a_new_token_of_the_same_caller_sends_what_the_old_one_left() {
+    let dir = Dir::new();
+    let old = dir.token("ann");
+    let server = Server::start(&dir);
+    ok(server.riff(&old).args(["post", "general", "one"]));
+    leave(&dir, &server, &old, "two");
+    ok(crate::world::server()
+        .args(["token", "rotate", "ann", "--dir"])
+        .arg(dir.path()));
+    let new = dir.token("ann");
+    // By the first reply it is known that the new token is ann's, and by the second command to all.
+    ok(server.riff(&new).args(["who"]));
+    ok(server.riff(&new).args(["post", "general", "three"]));
+    let history = ok(server.riff(&new).args(["history", "general"]));
+    let said: Vec<&str> = history
+        .lines()
+        .map(|line| line.rsplit(' ').next().unwrap())
+        .collect();
+    assert_eq!(said, ["one", "two", "three"]);
+    assert_eq!(owed(&dir), Vec::<Value>::new());
+}
+
+#[test]
 fn a_directory_that_cannot_be_made_is_named() {
     let dir = Dir::new();
     let file = dir.outbox().join("file");
@@ -162,5 +185,7 @@ fn a_riff_that_is_killed_at_any_moment_loses_nothing_and_posts_nothing_twice() {
     // A file that was never whole is not left behind.
     let files = std::fs::read_dir(dir.outbox()).unwrap();
     let files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
-    assert!(files.iter().all(|name| name == "settled"), "{files:?}");
+    let noted = ["settled", "callers"];
+    let is_noted = |name: &std::ffi::OsString| noted.iter().any(|noted| name == noted);
+    assert!(files.iter().all(is_noted), "{files:?}");
 }
