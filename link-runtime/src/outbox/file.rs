@@ -111,13 +111,9 @@ impl OutboxFile {
         for record in contents.records() {
             format::write(&record, &mut lines).map_err(|error| failed(error.into()))?;
         }
-        let mut options = OpenOptions::new();
-        options.create_new(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         // Under its name only when it is locked and whole: else another process could take it.
         let begun = path.with_extension(BEGUN);
-        let mut file = options.open(&begun).map_err(failed)?;
+        let mut file = private().create_new(true).open(&begun).map_err(failed)?;
         file.lock().map_err(failed)?;
         file.write_all(&lines).map_err(failed)?;
         fs::rename(&begun, &path).map_err(failed)?;
@@ -245,7 +241,16 @@ impl OutboxFile {
     }
 }
 
-/// The files of an outbox in this directory, and those of it that cannot be listed.
+/// How a file is made that only its owner may read.
+pub(super) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// The files of an outbox in this directory.
 pub(super) fn list(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -254,10 +259,11 @@ pub(super) fn list(dir: &Path) -> io::Result<Vec<PathBuf>> {
     };
     let mut paths = Vec::new();
     for entry in entries {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.ends_with(SUFFIX) && path.is_file() {
-            paths.push(path);
+        let entry = entry?;
+        // A link is none of ours, whatever it leads to.
+        let is_file = entry.file_type()?.is_file();
+        if is_file && entry.file_name().to_string_lossy().ends_with(SUFFIX) {
+            paths.push(entry.path());
         }
     }
     paths.sort();
@@ -297,7 +303,9 @@ fn set_aside(path: &Path, damaged: &[u8]) -> Result<(), OutboxError> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".damaged-{}", random_name()?));
     let aside = PathBuf::from(name);
-    fs::write(&aside, damaged).map_err(|source| OutboxError::of("writing", &aside, source))?;
+    let failed = |source| OutboxError::of("writing", &aside, source);
+    let mut file = private().create_new(true).open(&aside).map_err(failed)?;
+    file.write_all(damaged).map_err(failed)?;
     tracing::warn!(
         file = %path.display(),
         bytes = damaged.len(),

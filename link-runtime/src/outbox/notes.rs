@@ -2,7 +2,7 @@
 //! how commands ended whose callers were not told, and who the callers are.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs,
     io::{self, Write as _},
     path::Path,
 };
@@ -11,6 +11,7 @@ use link_wire::Caller;
 
 use super::{
     OutboxError,
+    file::private,
     format::{self, End, HEAD, Of, Record},
 };
 
@@ -62,11 +63,7 @@ pub(super) fn remembered(dir: &Path, of: &Of) -> Result<Option<Caller>, OutboxEr
 
 fn append(path: &Path, record: &Record) -> Result<(), OutboxError> {
     let failed = |source| OutboxError::of("writing", path, source);
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(failed)?;
+    let mut file = private().create(true).open(path).map_err(failed)?;
     let mut line = Vec::new();
     if file.metadata().map_err(failed)?.len() == 0 {
         line.extend_from_slice(HEAD.as_bytes());

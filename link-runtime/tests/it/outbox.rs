@@ -483,6 +483,13 @@ fn damage_costs_what_is_damaged_and_stops_nothing() {
     fs::write(&path, bytes).unwrap();
     fs::create_dir(dir.path().join("0000.outbox")).unwrap();
     fs::write(dir.path().join("1111.outbox"), "no outbox at all").unwrap();
+    #[cfg(unix)]
+    let elsewhere = {
+        let elsewhere = dir.path().join("elsewhere");
+        fs::write(&elsewhere, "of somebody else").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, dir.path().join("2222.outbox")).unwrap();
+        elsewhere
+    };
     up.store(true, Ordering::SeqCst);
     let before = server.seen().len();
     process(async {
@@ -492,7 +499,19 @@ fn damage_costs_what_is_damaged_and_stops_nothing() {
     assert_eq!(bodies(&server.seen()[before..]), ["\"one\""]);
     let aside = files(dir.path());
     let aside = aside.iter().filter(|name| name.contains(".damaged-"));
-    assert_eq!(aside.count(), 2, "what is damaged is set aside");
+    assert_eq!(aside.clone().count(), 2, "what is damaged is set aside");
+    #[cfg(unix)]
+    for name in aside {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let mode = fs::metadata(dir.path().join(name))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    #[cfg(unix)]
+    assert_eq!(fs::read_to_string(elsewhere).unwrap(), "of somebody else");
 }
 
 #[tokio::test]
