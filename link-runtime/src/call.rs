@@ -16,6 +16,7 @@ mod note;
 mod owed;
 mod pending;
 mod run;
+mod spans;
 
 pub use self::pending::PendingCall;
 pub(crate) use self::{

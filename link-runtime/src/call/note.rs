@@ -100,6 +100,11 @@ impl<'a> Note<'a> {
         Ok(())
     }
 
+    /// The call ID of a command.
+    pub(super) fn id(&self) -> Option<&CallId> {
+        self.id
+    }
+
     /// The position that each try says.
     pub(super) fn seen(&self) -> Option<LogPosition> {
         self.seen

@@ -7,7 +7,9 @@ use http::header::AUTHORIZATION;
 use link_wire::{Attempts, CallId, Caller, Kind};
 use serde::de::DeserializeOwned;
 
-use super::{CallError, PendingCall, attempt::attempt, note::Note, owed};
+use tracing::Instrument as _;
+
+use super::{CallError, PendingCall, attempt::attempt, note::Note, owed, spans};
 use crate::{
     auth::Shown,
     budget::{self, Deadline},
@@ -145,7 +147,22 @@ fn budget(request: &Request, within: Option<Duration>) -> (Deadline, Attempts) {
     (Deadline::of(within), most)
 }
 
+/// All tries of one call, in a span.
 async fn send(
+    request: &Request,
+    outgoing: &Outgoing,
+    note: &mut Note<'_>,
+    of: (Tries, Deadline),
+    promise: Option<&Promise>,
+) -> Result<(Bytes, Option<Caller>), End> {
+    let span = spans::call(request.route(), note.id());
+    let ended = tries(request, outgoing, note, of, promise);
+    let ended = ended.instrument(span.clone()).await;
+    spans::ended(&span, ended.as_ref().err());
+    ended
+}
+
+async fn tries(
     request: &Request,
     outgoing: &Outgoing,
     note: &mut Note<'_>,
@@ -185,7 +202,10 @@ async fn send(
         if let Some(promise) = promise {
             promise.try_begins();
         }
-        let seen = attempt(request, &lease, outgoing, deadline).await;
+        let span = spans::attempt(route, number);
+        let seen = attempt(request, &lease, outgoing, deadline);
+        let seen = seen.instrument(span.clone()).await;
+        spans::seen(&span, &seen.evidence);
         request.saw(&seen.evidence);
         if !renewed && request.renew(&shown, &seen.evidence, deadline).await {
             renewed = true;

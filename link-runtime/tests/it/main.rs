@@ -18,6 +18,7 @@ mod http2;
 mod outbox;
 mod resolve;
 mod server;
+mod spans;
 mod streams;
 mod streams_end;
 mod streams_wait;
