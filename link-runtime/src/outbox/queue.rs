@@ -141,44 +141,34 @@ impl Queue {
             return;
         }
         state.adopted_for = caller.cloned();
-        file::sweep(self.outbox.dir());
-        let paths = file::list(self.outbox.dir()).unwrap_or_default();
-        for path in paths {
-            if let Err(error) = self.adopt_one(state, caller, &path) {
-                tracing::warn!(%error, "what a process left in the outbox is not taken over");
-            }
+        if let Err(error) = self.adopt_all(state, caller) {
+            tracing::warn!(%error, "what processes left in the outbox is not taken over");
         }
     }
 
-    fn adopt_one(
-        &self,
-        state: &mut State,
-        caller: Option<&Caller>,
-        path: &std::path::Path,
-    ) -> Result<(), OutboxError> {
-        let looks = file::look(path).map_err(|source| OutboxError::of("reading", path, source))?;
-        let of_caller = |kept: &Kept| caller.is_some() && kept.entry.caller.as_ref() == caller;
-        let ours = looks.of.as_ref().is_none_or(|of| {
-            let same = of.service == self.of.service && of.base == self.of.base;
-            same && (of.proof == self.of.proof || looks.kept.iter().any(of_caller))
-        });
-        if !ours {
-            return Ok(());
+    /// Takes over what all of them have left, the oldest command first.
+    fn adopt_all(&self, state: &mut State, caller: Option<&Caller>) -> Result<(), OutboxError> {
+        let dir = self.outbox.dir();
+        file::sweep(dir);
+        let paths = file::list(dir).map_err(|source| OutboxError::of("reading", dir, source))?;
+        let mut orphans = Vec::new();
+        for path in paths {
+            match self.orphan(caller, &path) {
+                Ok(orphan) => orphans.extend(orphan),
+                Err(error) => tracing::warn!(%error, "a file of the outbox is passed over"),
+            }
         }
-        let Some(orphan) = OutboxFile::adopt(path)? else {
-            return Ok(());
-        };
-        if orphan.contents().of.is_none() {
-            return orphan.remove();
-        }
-        for kept in orphan.contents().kept.clone() {
+        let kept = orphans.iter().flat_map(|orphan| &orphan.contents().kept);
+        let mut kept: Vec<Kept> = kept.cloned().collect();
+        kept.sort_by_key(|kept| kept.entry.made);
+        for kept in kept {
             let id = kept.entry.id.clone();
             // After a crash in the middle of this, it stands in both.
             if !has(state, &id) {
                 // The limits are for what is new.
                 let file = match &mut state.file {
                     Some(file) => file,
-                    none => none.insert(OutboxFile::new(self.outbox.dir(), self.of.clone())?),
+                    none => none.insert(OutboxFile::new(dir, self.of.clone())?),
                 };
                 file.put(kept.entry)?;
                 if let Some(why) = kept.stopped {
@@ -186,7 +176,27 @@ impl Queue {
                 }
             }
         }
-        orphan.remove()
+        orphans.into_iter().try_for_each(OutboxFile::remove)
+    }
+
+    /// The file of a process that has ended, if it is one of this caller's.
+    fn orphan(
+        &self,
+        caller: Option<&Caller>,
+        path: &std::path::Path,
+    ) -> Result<Option<OutboxFile>, OutboxError> {
+        let looks = file::look(path).map_err(|source| OutboxError::of("reading", path, source))?;
+        let of_caller = |kept: &Kept| caller.is_some() && kept.entry.caller.as_ref() == caller;
+        // One that does not say whose it is has nothing whole in it.
+        let ours = looks.of.as_ref().is_none_or(|of| {
+            let same = of.service == self.of.service && of.base == self.of.base;
+            same && (of.proof == self.of.proof || looks.kept.iter().any(of_caller))
+        });
+        if ours {
+            OutboxFile::adopt(path)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Sends what waits, by a task that ends when nothing does. Without a runtime it waits for the

@@ -186,7 +186,9 @@ fn what_a_killed_process_owes_is_sent_by_the_next_one_first_and_in_order() {
     let servers = tokio::runtime::Runtime::new().unwrap();
     let server = servers.block_on(down_until(&up));
     let base = server.base();
-    leave(&base, dir.path(), &["one", "two", "three"]);
+    // By two processes, whose files have names at random.
+    leave(&base, dir.path(), &["one"]);
+    leave_other(&base, dir.path(), &["two", "three"]);
     let before = server.seen().len();
     up.store(true, Ordering::SeqCst);
     process(async {
@@ -223,6 +225,15 @@ fn leave(base: &str, dir: &Path, texts: &[&str]) {
     std::thread::scope(|scope| scope.spawn(|| process(all)).join().unwrap());
     // The memory that was leaked holds the lock, as no process can.
     release(dir);
+}
+
+/// The same, by a process that ran at the same time and took nothing over.
+fn leave_other(base: &str, dir: &Path, texts: &[&str]) {
+    let other = tempfile::tempdir().unwrap();
+    leave(base, other.path(), texts);
+    for name in files(other.path()) {
+        fs::copy(other.path().join(&name), dir.join(&name)).unwrap();
+    }
 }
 
 /// Gives each file another inode, which nobody has locked.
