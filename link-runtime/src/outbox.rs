@@ -9,6 +9,7 @@
 //! DIR/0f3a….outbox                  one process, one caller of one server; locked while it lives
 //! DIR/0f3a….outbox.damaged-77ac…    the end of a file that could not be read
 //! DIR/settled                       how commands ended whose callers were not told
+//! DIR/log-5e21…                     where the log of a server was: what a first try says
 //! DIR/callers                       whose credentials are whose, so that a new token is the same caller
 //! ```
 //!
@@ -20,7 +21,7 @@
 //! | `send` | the task that sends what waits |
 //! | `place` | where the directory is |
 //! | `list` | what stands in the files, whoever writes them |
-//! | `notes` | the two files beside |
+//! | `notes` | the files beside |
 
 use std::{
     collections::HashMap,
@@ -145,6 +146,12 @@ pub enum OutboxError {
         /// What it says.
         why: String,
     },
+    /// The command is another caller's, or for another server.
+    #[error("the command {call} is of another caller or for another server: ask with its own")]
+    OfAnother {
+        /// Its call ID.
+        call: CallId,
+    },
     /// Another process holds the command.
     #[error("the command {call} is held by a process that runs: it sends it, or must end first")]
     Held {
@@ -232,6 +239,15 @@ impl Outbox {
             .into_iter()
             .map(Settled::from)
             .collect())
+    }
+
+    /// The ends of files that could not be read and were set aside: commands in them are not sent.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn set_aside(&self) -> Result<Vec<PathBuf>, OutboxError> {
+        let dir = &self.0.dir;
+        file::set_aside_in(dir).map_err(|source| OutboxError::of("reading", dir, source))
     }
 
     fn tellers(&self) -> std::sync::MutexGuard<'_, Vec<Tell>> {

@@ -264,6 +264,15 @@ impl Request {
         self.about.as_deref()
     }
 
+    /// The same question, with what the outbox knows of the command.
+    pub(crate) fn asks_of(mut self, entry: &Entry) -> Self {
+        if let Some(about) = &mut self.about {
+            about.seen = about.seen.or(entry.seen);
+            about.caller = about.caller.take().or_else(|| entry.caller.clone());
+        }
+        self
+    }
+
     /// The API that it is of.
     pub(crate) fn api(&self) -> &Api {
         &self.api
@@ -277,6 +286,11 @@ impl Request {
     /// Takes what was seen of a try: it is counted, and what the reply says of the log and of the
     /// caller is noted. A reply that is not our server's says nothing.
     pub(crate) fn saw(&self, evidence: &Evidence) {
+        if let (Evidence::Head(head), Some(queue)) = (evidence, self.api.queue())
+            && let Some(seen) = head.log
+        {
+            queue.saw_log(seen);
+        }
         if let Evidence::Head(head) = evidence
             && let Some(caller) = &head.caller
         {

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::{
     budget::Deadline,
     call::{Call, CallError, PendingCall},
+    outbox::Entry,
     outcome::{Cause, Refused},
     request::{Api, Request},
     wait,
@@ -79,8 +80,9 @@ pub struct Unresolved {
 
 impl Api {
     /// Asks the server what became of a command, and settles it first: a command that did not
-    /// arrive is given up, so that no late try of it can run. It leaves the outbox first, where
-    /// there is one; a command that another process holds in it cannot be settled here.
+    /// arrive is given up, so that no late try of it can run. Where it stands in an
+    /// outbox no try of it follows, and it leaves when the answer is here. One that another process
+    /// holds there, or that is of another caller or for another server, cannot be settled here.
     ///
     /// `R` is the reply of the command's route, or `serde_json::Value` for any. A generated client
     /// gives its `Api` by `as_ref()`: `api.as_ref().resolve::<Claimed>(&call).await`.
@@ -138,23 +140,31 @@ impl<R: DeserializeOwned + Send + 'static> IntoFuture for Resolve<R> {
                 within,
                 ..
             } = self;
-            let taken = take_out(&request, &call.id);
-            let resolved = match taken {
-                Ok(()) => ask(&request, within).await,
-                Err(why) => Err(why),
+            let held = match hold_back(&request, &call.id) {
+                Ok(held) => held,
+                Err(why) => return Err(Unresolved { call, why }),
             };
-            resolved.map_err(|why| Unresolved { call, why })
+            let request = held.iter().fold(request, Request::asks_of);
+            match ask(&request, within).await {
+                Ok(resolved) => {
+                    if let (Some(entry), Some(queue)) = (held, request.api().queue()) {
+                        queue.settled(&entry);
+                    }
+                    Ok(resolved)
+                }
+                Err(why) => Err(Unresolved { call, why }),
+            }
         })
     }
 }
 
-/// Takes the command out of the outbox, so that no try of it follows the answer.
-fn take_out(request: &Request, id: &CallId) -> Result<(), CallError> {
+/// Holds the command back in the outbox, so that no try of it follows the answer. It leaves when the
+/// answer is here: else it could not be asked again.
+fn hold_back(request: &Request, id: &CallId) -> Result<Option<Entry>, CallError> {
     let Some(queue) = request.api().queue() else {
-        return Ok(());
+        return Ok(None);
     };
-    let taken = queue.take_out(id);
-    taken.map(drop).map_err(|error| CallError::NotSent {
+    queue.hold_back(id).map_err(|error| CallError::NotSent {
         cause: Cause::Outbox {
             why: error.to_string(),
         },

@@ -17,11 +17,12 @@ mod threads;
 mod when;
 mod who;
 
-use std::{env, path::PathBuf, process::ExitCode};
+use std::{env, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 use riff_api::{ItemId, RiffApi, Thread};
 use riff_link::client::{Credentials, Outbox};
+use tracing_subscriber::EnvFilter;
 
 use self::end::End;
 use crate::output;
@@ -141,6 +142,7 @@ pub fn run(options: Options) -> ExitCode {
 }
 
 fn start(options: Options) -> Result<(), End> {
+    show_warnings();
     let outbox = match &options.at.outbox {
         Some(dir) => Outbox::open(dir),
         None => Outbox::of_user(),
@@ -164,9 +166,37 @@ fn start(options: Options) -> Result<(), End> {
     let api = RiffApi::open(&options.at.server, Credentials::bearer(token))
         .map_err(|error| End::Usage(error.to_string()))?;
     runtime.block_on(async {
+        // Held, so that a file that may not grow is an error, and no end of this program.
+        #[cfg(unix)]
+        let _file_size = {
+            use tokio::signal::unix::{SignalKind, signal};
+
+            let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+            signal(kind).map_err(|error| End::Failure(error.to_string()))?
+        };
         let api = api.with_outbox(&outbox);
-        one(options, &api).await
+        one(options, &api).await?;
+        // What was left behind has had no time yet beside a query.
+        api.as_ref().flush_outbox(OWED_WITHIN).await;
+        Ok(())
     })
+}
+
+/// How long a command that has ended well still sends what earlier ones have left behind.
+const OWED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Shows what the outbox has to say, as when it sets a damaged file aside.
+fn show_warnings() {
+    let which = EnvFilter::try_from_env("RIFF_LOG")
+        .unwrap_or_else(|_| "off,link_runtime::outbox=warn".into());
+    // Another program may have set one.
+    let _ = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .log_internal_errors(false)
+        .without_time()
+        .with_target(false)
+        .with_env_filter(which)
+        .try_init();
 }
 
 async fn one(options: Options, api: &RiffApi) -> Result<(), End> {

@@ -33,7 +33,7 @@ pub(super) fn promise(
     let path = url.strip_prefix(base).unwrap_or(url);
     let said = (outgoing.method.as_str(), path, outgoing.body.as_ref());
     let caller = request.known().caller().or_else(|| queue.caller());
-    let seen = (link.seen(), caller);
+    let seen = (link.seen().or_else(|| queue.seen()), caller);
     let entry = outbox::entry(id.clone(), route.name, said, keep, seen);
     let promise = queue.promise(request.api(), entry, again);
     promise.map(Some).map_err(|error| Cause::Outbox {

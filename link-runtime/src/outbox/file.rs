@@ -16,6 +16,8 @@ use super::{
 
 /// The end of the name of each file.
 const SUFFIX: &str = ".outbox";
+/// What stands in the name of the end of a file that was set aside.
+const ASIDE: &str = ".damaged-";
 /// That of one which is being made.
 const BEGUN: &str = "begun";
 /// One that is older than this is left from a crash.
@@ -67,7 +69,7 @@ impl Contents {
             }
             Record::End(end) => self.kept.retain(|kept| kept.entry.id != end.id),
             // It stands in a file of its own.
-            Record::Caller { .. } => {}
+            Record::Caller { .. } | Record::Log { .. } => {}
         }
     }
 
@@ -285,6 +287,19 @@ pub(super) fn sweep(dir: &Path) {
     }
 }
 
+/// What was set aside in a directory.
+pub(super) fn set_aside_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.to_string_lossy().contains(ASIDE) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// What a file says, whoever holds it.
 pub(super) fn look(path: &Path) -> io::Result<Contents> {
     let bytes = fs::read(path)?;
@@ -301,7 +316,7 @@ pub(super) fn is_held(path: &Path) -> bool {
 
 fn set_aside(path: &Path, damaged: &[u8]) -> Result<(), OutboxError> {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".damaged-{}", random_name()?));
+    name.push(format!("{ASIDE}{}", random_name()?));
     let aside = PathBuf::from(name);
     let failed = |source| OutboxError::of("writing", &aside, source);
     let mut file = private().create_new(true).open(&aside).map_err(failed)?;
@@ -316,7 +331,7 @@ fn set_aside(path: &Path, damaged: &[u8]) -> Result<(), OutboxError> {
 }
 
 /// A name that no other file has.
-fn random_name() -> Result<String, OutboxError> {
+pub(super) fn random_name() -> Result<String, OutboxError> {
     let random = getrandom::u64().map_err(|error| OutboxError::Random {
         why: error.to_string(),
     })?;

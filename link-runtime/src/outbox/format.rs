@@ -106,6 +106,8 @@ pub(super) enum Record {
     Stop { id: CallId, why: String },
     /// A command leaves.
     End(End),
+    /// Where the log of a server was.
+    Log { seen: LogPosition },
     /// Who the caller is whose credentials these are.
     Caller { of: Of, caller: Caller },
 }

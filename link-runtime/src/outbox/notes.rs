@@ -1,5 +1,6 @@
-//! What is noted beside the commands, in two files for all processes, which only grow at their end:
-//! how commands ended whose callers were not told, and who the callers are.
+//! What is noted beside the commands, for all processes: how commands ended whose callers were not
+//! told, and who the callers are, in two files that only grow at their end; and where the log of each
+//! server was.
 
 use std::{
     fs,
@@ -7,11 +8,11 @@ use std::{
     path::Path,
 };
 
-use link_wire::Caller;
+use link_wire::{Caller, LogPosition};
 
 use super::{
-    OutboxError,
-    file::private,
+    OutboxError, digest,
+    file::{private, random_name},
     format::{self, End, HEAD, Of, Record},
 };
 
@@ -61,8 +62,49 @@ pub(super) fn remembered(dir: &Path, of: &Of) -> Result<Option<Caller>, OutboxEr
     Ok(callers.next_back())
 }
 
+/// Notes where the log of a server was, in place of what was noted before.
+pub(super) fn see(dir: &Path, of: &Of, seen: LogPosition) -> Result<(), OutboxError> {
+    let path = dir.join(log_of(of));
+    let failed = |source| OutboxError::of("writing", &path, source);
+    let mut lines = HEAD.as_bytes().to_vec();
+    format::write(&Record::Log { seen }, &mut lines).map_err(|error| failed(error.into()))?;
+    // Under its name only when it is whole. What a crash leaves is swept like a begun outbox.
+    let begun = dir.join(format!("{}.begun", random_name()?));
+    let mut file = private().create_new(true).open(&begun).map_err(failed)?;
+    file.write_all(&lines).map_err(failed)?;
+    fs::rename(&begun, &path).map_err(failed)
+}
+
+/// Where the log of a server was, if it was noted.
+pub(super) fn seen(dir: &Path, of: &Of) -> Result<Option<LogPosition>, OutboxError> {
+    let records = read(&dir.join(log_of(of)))?.into_iter();
+    let mut seen = records.filter_map(|record| match record {
+        Record::Log { seen } => Some(seen),
+        _ => None,
+    });
+    Ok(seen.next_back())
+}
+
+fn log_of(of: &Of) -> String {
+    format!(
+        "log-{}",
+        digest(format!("{}\0{}", of.service, of.base).as_bytes())
+    )
+}
+
+/// A FIFO would be waited for, and a link leads elsewhere.
+fn is_a_file(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is no file")),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 fn append(path: &Path, record: &Record) -> Result<(), OutboxError> {
     let failed = |source| OutboxError::of("writing", path, source);
+    is_a_file(path).map_err(failed)?;
     let mut file = private().create(true).open(path).map_err(failed)?;
     let mut line = Vec::new();
     if file.metadata().map_err(failed)?.len() == 0 {
@@ -74,6 +116,7 @@ fn append(path: &Path, record: &Record) -> Result<(), OutboxError> {
 }
 
 fn read(path: &Path) -> Result<Vec<Record>, OutboxError> {
+    is_a_file(path).map_err(|source| OutboxError::of("reading", path, source))?;
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

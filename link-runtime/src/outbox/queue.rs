@@ -7,11 +7,12 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use bytes::Bytes;
 use link_wire::{CallId, Caller, LogPosition};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 use super::{
     Outbox, OutboxError, OwedState,
@@ -28,10 +29,23 @@ pub(crate) struct Queue {
     of: Of,
     /// Who the caller is, once a reply of this process or of an earlier one has said it.
     caller: Mutex<Option<Caller>>,
+    /// Where the server's log is, by this process and earlier ones.
+    log: Mutex<Log>,
     state: Mutex<State>,
     /// Something left, or the sender has done a round.
     changed: Notify,
 }
+
+#[derive(Debug, Default)]
+struct Log {
+    seen: Option<LogPosition>,
+    /// When it was noted last, and whether it has moved since.
+    noted: Option<Instant>,
+    moved: bool,
+}
+
+/// How often it is noted where the log is.
+const NOTED_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct State {
@@ -57,8 +71,16 @@ impl Queue {
             tracing::warn!(%error, "whose an outbox is is not known");
             None
         });
+        let seen = notes::seen(outbox.dir(), &of).unwrap_or_else(|error| {
+            tracing::warn!(%error, "where the log of the server was is not known");
+            None
+        });
         Self {
             caller: Mutex::new(caller),
+            log: Mutex::new(Log {
+                seen,
+                ..Log::default()
+            }),
             outbox,
             of,
             state: Mutex::default(),
@@ -88,6 +110,44 @@ impl Queue {
         }
     }
 
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the server's log was, by the newest reply of this process or of an earlier one.
+    pub(crate) fn seen(&self) -> Option<LogPosition> {
+        self.log().seen
+    }
+
+    /// Takes where the server's log is, as a reply says it. Without it, a server that has forgotten
+    /// any call of the caller could not tell that a command of a later process never ran.
+    pub(crate) fn saw_log(&self, seen: LogPosition) {
+        let mut log = self.log();
+        let older = log
+            .seen
+            .is_some_and(|old| old.run == seen.run && old.position >= seen.position);
+        if older && log.noted.is_some() {
+            return;
+        }
+        if !older {
+            log.seen = Some(seen);
+            log.moved = true;
+        }
+        if log.noted.is_none_or(|at| at.elapsed() >= NOTED_EVERY) {
+            self.note(&mut log);
+        }
+    }
+
+    fn note(&self, log: &mut Log) {
+        log.noted = Some(Instant::now());
+        if let Some(seen) = log.seen.filter(|_| log.moved) {
+            log.moved = false;
+            if let Err(error) = notes::see(self.outbox.dir(), &self.of, seen) {
+                tracing::warn!(%error, "where the log of the server is is not noted");
+            }
+        }
+    }
+
     /// Takes a command in, before its first try, or takes over one that says the same and whose
     /// call has ended.
     pub(crate) fn promise(
@@ -97,9 +157,16 @@ impl Queue {
         again: bool,
     ) -> Result<Promise, OutboxError> {
         let mut state = self.state();
-        self.adopt(&mut state, self.caller().as_ref());
-        let live = &state.live;
-        let waits = |kept: &&Kept| !live.contains(&kept.entry.id) && !again;
+        // Before what is new: else it would overtake what is older.
+        self.adopt(&mut state, self.caller().as_ref())?;
+        let State {
+            live, of_others, ..
+        } = &*state;
+        // One that is stopped is not sent again under its ID: that would tell no more.
+        let waits = |kept: &&Kept| {
+            let id = &kept.entry.id;
+            !again && kept.stopped.is_none() && !live.contains(id) && !of_others.contains(id)
+        };
         let body = new.body.as_deref();
         let same = (state.file.iter())
             .flat_map(|file| &file.contents().kept)
@@ -136,14 +203,14 @@ impl Queue {
     }
 
     /// Takes over, once, what processes of the same caller have left behind.
-    fn adopt(&self, state: &mut State, caller: Option<&Caller>) {
-        if std::mem::replace(&mut state.adopted, true) && state.adopted_for.as_ref() == caller {
-            return;
+    fn adopt(&self, state: &mut State, caller: Option<&Caller>) -> Result<(), OutboxError> {
+        if state.adopted && state.adopted_for.as_ref() == caller {
+            return Ok(());
         }
+        self.adopt_all(state, caller)?;
+        state.adopted = true;
         state.adopted_for = caller.cloned();
-        if let Err(error) = self.adopt_all(state, caller) {
-            tracing::warn!(%error, "what processes left in the outbox is not taken over");
-        }
+        Ok(())
     }
 
     /// Takes over what all of them have left, the oldest command first.
@@ -187,8 +254,9 @@ impl Queue {
     ) -> Result<Option<OutboxFile>, OutboxError> {
         let looks = file::look(path).map_err(|source| OutboxError::of("reading", path, source))?;
         let of_caller = |kept: &Kept| caller.is_some() && kept.entry.caller.as_ref() == caller;
-        // One that does not say whose it is has nothing whole in it.
-        let ours = looks.of.as_ref().is_none_or(|of| {
+        // Where it does not say whose it is, but has commands, it is of another version.
+        let nothing = looks.kept.is_empty();
+        let ours = looks.of.as_ref().map_or(nothing, |of| {
             let same = of.service == self.of.service && of.base == self.of.base;
             same && (of.proof == self.of.proof || looks.kept.iter().any(of_caller))
         });
@@ -205,8 +273,11 @@ impl Queue {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
+        self.expire_stopped();
         let mut state = self.state();
-        self.adopt(&mut state, self.caller().as_ref());
+        if let Err(error) = self.adopt(&mut state, self.caller().as_ref()) {
+            tracing::warn!(%error, "what processes left in the outbox is not taken over");
+        }
         if state.sends || next(&state).is_none() {
             return;
         }
@@ -325,35 +396,59 @@ impl Queue {
         self.changed.notify_waiters();
     }
 
-    /// Takes a command out, so that no try of it follows. None where no outbox of this directory
-    /// has it. It must not be one whose call runs, or that another process holds.
-    pub(crate) fn take_out(&self, id: &CallId) -> Result<Option<Entry>, OutboxError> {
+    /// Holds a command back, so that no try of it follows. None where no outbox of this directory
+    /// has it. It must not be one whose call runs, or that is not this caller's.
+    pub(crate) fn hold_back(&self, id: &CallId) -> Result<Option<Entry>, OutboxError> {
         let mut state = self.state();
         state.adopted = false;
-        self.adopt(&mut state, self.caller().as_ref());
-        let held = || OutboxError::Held { call: id.clone() };
+        self.adopt(&mut state, self.caller().as_ref())?;
+        let call = id.clone();
         if state.live.contains(id) {
-            return Err(held());
+            return Err(OutboxError::Held { call });
         }
         let kept = state.file.iter().flat_map(|file| &file.contents().kept);
         let found = kept.map(|kept| &kept.entry).find(|entry| entry.id == *id);
         let found = found.cloned();
+        let of_others = state.of_others.contains(id);
         drop(state);
-        if let Some(entry) = &found {
-            self.end(entry, SettledHow::Dropped, false);
-        } else {
+        if found.is_none() || of_others {
             let all = self.outbox.owed()?;
-            let mut of_id = all.iter().filter(|owed| owed.call == *id);
-            if of_id.any(|owed| owed.state == OwedState::Held) {
-                return Err(held());
-            }
+            return match all.iter().find(|owed| owed.call == *id) {
+                None => Ok(None),
+                Some(owed) if owed.state == OwedState::Held && !of_others => {
+                    Err(OutboxError::Held { call })
+                }
+                Some(_) => Err(OutboxError::OfAnother { call }),
+            };
         }
+        self.stop(id, "it is being settled".into());
         Ok(found)
+    }
+
+    /// A command that was held back is settled.
+    pub(crate) fn settled(&self, entry: &Entry) {
+        self.end(entry, SettledHow::Dropped, false);
+    }
+
+    /// Ends what is not sent any more, and whose time is over.
+    fn expire_stopped(&self) {
+        let now = clock::wall();
+        let over: Vec<Entry> = {
+            let state = self.state();
+            let kept = state.file.iter().flat_map(|file| &file.contents().kept);
+            let over = kept.filter(|kept| kept.stopped.is_some() && kept.entry.until < now);
+            over.map(|kept| kept.entry.clone()).collect()
+        };
+        for entry in over {
+            self.end(&entry, SettledHow::Expired, false);
+        }
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        let mut log = std::mem::take(&mut *self.log());
+        self.note(&mut log);
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = state.file.take()
             && file.contents().kept.is_empty()
@@ -466,7 +561,7 @@ pub(crate) fn entry(
     id: CallId,
     route: &str,
     (method, path, body): (&str, &str, Option<&Bytes>),
-    keep: std::time::Duration,
+    keep: Duration,
     (seen, caller): (Option<LogPosition>, Option<Caller>),
 ) -> Entry {
     let made = clock::wall();

@@ -385,6 +385,11 @@ async fn what_may_have_run_and_cannot_be_told_stays_and_is_not_sent() {
     assert_eq!(owed.len(), 1);
     assert!(matches!(&owed[0].state, OwedState::Stopped { why } if why.contains("forgotten")));
     assert_eq!(server.seen().len(), 3);
+    // Whoever has looked and does it again gets a command of its own.
+    assert_eq!(soon(say(&api, "one").into_future()).await, Ok(7));
+    let seen = server.seen();
+    assert_ne!(seen[3].header("riff-call"), owed[0].call.as_str());
+    assert_eq!(seen[3].header("riff-try"), "1");
 }
 
 #[tokio::test]

@@ -57,6 +57,11 @@ impl From<CallError> for End {
             CallError::NotSent {
                 cause: cause @ Cause::Invalid { .. },
             } => Self::Usage(cause.to_string()),
+            CallError::NotSent {
+                cause: Cause::Outbox { why },
+            } => Self::Failure(format!(
+                "it was not sent: {why}; choose another place with --outbox"
+            )),
             CallError::NotSent { cause } => {
                 Self::Unreachable(format!("riff-server did not get it: {cause}"))
             }
@@ -83,8 +88,8 @@ impl From<CallError> for End {
                 ..
             } => Self::Unknown(format!(
                 "it may have run, or not: {cause}\n\
-                 it is sent again with your next command, and runs once; `riff outbox` shows it as \
-                 {call}"
+                 it is sent again with your next command or by `riff outbox send`, and runs once; \
+                 `riff outbox list` shows it as {call}"
             )),
             CallError::Unknown {
                 call: Some(call),

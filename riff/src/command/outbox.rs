@@ -7,7 +7,7 @@ use riff_api::RiffApi;
 use riff_link::{
     CallId,
     client::{
-        Outbox, PendingCall, Resolved,
+        CallError, Cause, Outbox, OutboxError, PendingCall, Resolved,
         outbox::{OwedState, SettledHow},
     },
 };
@@ -50,14 +50,14 @@ pub(super) async fn run(api: &RiffApi, json: bool, command: Command) -> Result<(
 
 /// Shows what is there, and takes nothing over.
 pub(super) fn list(outbox: &Outbox, json: bool) -> Result<(), End> {
-    let failed = |error: riff_link::client::OutboxError| End::Failure(error.to_string());
-    let (owed, settled) = (
-        outbox.owed().map_err(failed)?,
-        outbox.settled().map_err(failed)?,
-    );
+    let failed = |error: OutboxError| End::Failure(error.to_string());
+    let owed = outbox.owed().map_err(failed)?;
     for one in &owed {
         let state = match &one.state {
             OwedState::Held => "is being sent".to_owned(),
+            OwedState::Waits if one.caller.is_none() => {
+                "waits for the next command with the token with which it was made".to_owned()
+            }
             OwedState::Waits => "waits for the next command of its caller".to_owned(),
             OwedState::Stopped { why } => format!("is not sent any more: {why}"),
             _ => String::new(),
@@ -76,7 +76,13 @@ pub(super) fn list(outbox: &Outbox, json: bool) -> Result<(), End> {
             ))?;
         }
     }
-    for one in &settled {
+    for aside in outbox.set_aside().map_err(failed)? {
+        output::talk(format_args!(
+            "{} could not be read: commands in it are not sent",
+            aside.display()
+        ));
+    }
+    for one in &outbox.settled().map_err(failed)? {
         let (how, more) = told(&one.how);
         if json {
             output::json(&json!({
@@ -111,13 +117,19 @@ async fn drop_one(api: &RiffApi, json: bool, call: CallId) -> Result<(), End> {
     let outbox = api.as_ref().outbox();
     let owed = outbox.map(Outbox::owed).transpose();
     let owed = owed.map_err(|error| End::Failure(error.to_string()))?;
-    let known = owed.iter().flatten().find(|owed| owed.call == call);
-    if known.is_none() {
+    let known = owed.iter().flatten().any(|owed| owed.call == call);
+    if !known {
         return Err(End::Usage(format!("the outbox has no command {call}")));
     }
     let pending = PendingCall::from(call);
     let resolved = api.as_ref().resolve::<Value>(&pending).await;
-    let resolved = resolved.map_err(|error| End::Unknown(error.to_string()))?;
+    let resolved = resolved.map_err(|error| match error.why {
+        // Nobody was asked.
+        CallError::NotSent {
+            cause: Cause::Outbox { why },
+        } => End::Failure(why),
+        _ => End::Unknown(error.to_string()),
+    })?;
     let text = match &resolved {
         Resolved::Ran { .. } => "it ran",
         Resolved::Refused { .. } => "it was refused, and did not run",
@@ -133,12 +145,21 @@ async fn drop_one(api: &RiffApi, json: bool, call: CallId) -> Result<(), End> {
 }
 
 async fn send(api: &RiffApi, json: bool, within: Duration) -> Result<(), End> {
-    let waits = api.as_ref().flush_outbox(within).await;
+    api.as_ref().flush_outbox(within).await;
+    let outbox = api.as_ref().outbox();
+    let owed = outbox.map(Outbox::owed).transpose();
+    let owed = owed.map_err(|error| End::Failure(error.to_string()))?;
+    // Whatever the reason: paused, stopped, another caller's, or not taken over.
+    let base = api.link().base();
+    let left = owed.iter().flatten().filter(|owed| owed.base == base);
+    let left = left.count();
     if json {
-        output::json(&json!({ "waits": waits }))?;
+        output::json(&json!({ "left": left }))?;
     }
-    if waits > 0 {
-        return Err(End::Unreachable(format!("{waits} of them still wait")));
+    if left > 0 {
+        return Err(End::Unreachable(format!(
+            "{left} commands still owe a reply; `riff outbox list` says why"
+        )));
     }
     Ok(())
 }

@@ -185,7 +185,127 @@ fn a_riff_that_is_killed_at_any_moment_loses_nothing_and_posts_nothing_twice() {
     // A file that was never whole is not left behind.
     let files = std::fs::read_dir(dir.outbox()).unwrap();
     let files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
-    let noted = ["settled", "callers"];
-    let is_noted = |name: &std::ffi::OsString| noted.iter().any(|noted| name == noted);
+    let is_noted = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        name == "settled" || name == "callers" || name.starts_with("log-")
+    };
     assert!(files.iter().all(is_noted), "{files:?}");
+}
+
+/// One post, and the time for it to be forgotten.
+fn forgets(server: &Server, token: &str) {
+    ok(server.riff(token).args(["post", "general", "old"]));
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    ok(server.riff(token).args(["post", "general", "new"]));
+}
+
+#[test]
+fn a_server_that_has_forgotten_calls_of_the_caller_still_runs_what_a_killed_riff_left() {
+    let dir = Dir::new();
+    let ann = dir.token("ann");
+    let server = Server::start_with(&dir, |command| command.args(["--keep", "1s"]));
+    forgets(&server, &ann);
+    leave(&dir, &server, &ann, "owed");
+    ok(server.riff(&ann).args(["outbox", "send"]));
+    let history = ok(server.riff(&ann).args(["history", "general"]));
+    assert_eq!(history.matches(" owed").count(), 1, "{history}");
+    assert_eq!(owed(&dir), Vec::<Value>::new());
+}
+
+#[test]
+fn a_query_sends_what_is_owed_too() {
+    let dir = Dir::new();
+    let ann = dir.token("ann");
+    let server = Server::start(&dir);
+    leave(&dir, &server, &ann, "owed");
+    ok(server.riff(&ann).args(["who"]));
+    assert_eq!(owed(&dir), Vec::<Value>::new());
+}
+
+#[test]
+fn whoever_cannot_send_or_settle_a_command_is_told_so() {
+    let dir = Dir::new();
+    let (ann, ben) = (dir.token("ann"), dir.token("ben"));
+    let server = Server::start(&dir);
+    ok(server.riff(&ann).args(["post", "general", "one"]));
+    let left = leave(&dir, &server, &ann, "owed");
+    let id = left["call"].as_str().unwrap();
+    for token in [ben.as_str(), "nonsense"] {
+        let (code, told) = no(server.riff(token).args(["outbox", "send", "--within", "1"]));
+        assert_eq!(code, 5, "{told}");
+        assert!(told.contains("1 commands still owe a reply"), "{told}");
+        let (code, told) = no(server.riff(token).args(["outbox", "drop", id]));
+        assert_eq!(code, 1, "{told}");
+        assert!(
+            told.contains("of another caller or for another server"),
+            "{told}"
+        );
+    }
+    let elsewhere = Dir::new();
+    let other = Server::start(&elsewhere);
+    let token = elsewhere.token("ann");
+    let mut drop = other.riff(&token);
+    drop.env("RIFF_OUTBOX", dir.outbox());
+    let (code, told) = no(drop.args(["outbox", "drop", id]));
+    assert_eq!(code, 1, "{told}");
+    // A server that is away settles nothing, and the command can be asked about again.
+    server.signal("-STOP");
+    let mut asks = server
+        .riff(&ann)
+        .args(["outbox", "drop", id])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    asks.kill().unwrap();
+    asks.wait().unwrap();
+    server.signal("-CONT");
+    assert_eq!(owed(&dir).len(), 1);
+    ok(server.riff(&ann).args(["outbox", "drop", id]));
+    assert_eq!(owed(&dir), Vec::<Value>::new());
+}
+
+#[test]
+fn damage_is_told_and_what_is_no_file_hangs_nothing() {
+    let dir = Dir::new();
+    let ann = dir.token("ann");
+    let server = Server::start(&dir);
+    leave(&dir, &server, &ann, "owed");
+    let files = std::fs::read_dir(dir.outbox()).unwrap();
+    let mut files = files.map(|file| file.unwrap().path());
+    let path = files.find(|path| path.extension().is_some_and(|end| end == "outbox"));
+    let path = path.unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 5]).unwrap();
+    for name in ["callers", "settled"] {
+        let path = dir.outbox().join(name);
+        let _ = std::fs::remove_file(&path);
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(path)
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    let done = server
+        .riff(&ann)
+        .args(["post", "general", "one"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        done.status.success() && told.contains("is set aside"),
+        "{told}"
+    );
+    let listed = client()
+        .env("RIFF_OUTBOX", dir.outbox())
+        .args(["outbox", "list"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8(listed.stderr).unwrap();
+    assert!(
+        told.contains(".damaged-") && told.contains("commands in it are not sent"),
+        "{told}"
+    );
 }

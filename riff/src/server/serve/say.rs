@@ -25,8 +25,8 @@ pub(in crate::server) enum Format {
 
 /// From now on events are said. `RIFF_LOG` says which, as `warn` or `riff_server=info,server_runtime=debug`.
 pub(in crate::server) fn begin(format: Format) {
-    let which =
-        EnvFilter::try_from_env("RIFF_LOG").unwrap_or_else(|_| "warn,riff_server=info".into());
+    let which = EnvFilter::try_from_env("RIFF_LOG")
+        .unwrap_or_else(|_| "warn,riff_server=info,server_runtime::tls=info".into());
     let lines = tracing_subscriber::fmt()
         .with_writer(io::stderr)
         // A line that cannot be written is lost. To say so on the same stderr would panic.
