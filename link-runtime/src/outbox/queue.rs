@@ -3,17 +3,14 @@
 
 use std::{
     collections::HashSet,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use bytes::Bytes;
 use link_wire::{CallId, Caller, LogPosition};
 use tokio::{sync::Notify, time::Instant};
 
+pub(crate) use self::promise::{Promise, entry};
 use super::{
     Outbox, OutboxError, OwedState,
     file::{self, Kept, OutboxFile},
@@ -21,6 +18,8 @@ use super::{
     notes, send,
 };
 use crate::{Api, clock};
+
+mod promise;
 
 /// The queue.
 #[derive(Debug)]
@@ -179,14 +178,7 @@ impl Queue {
             (new, false)
         };
         state.live.insert(entry.id.clone());
-        Ok(Promise {
-            queue: Arc::clone(self),
-            api: api.clone(),
-            entry,
-            earlier,
-            tried: AtomicBool::new(earlier),
-            kept: true,
-        })
+        Ok(Promise::new(Arc::clone(self), api.clone(), entry, earlier))
     }
 
     fn put(&self, state: &mut State, entry: Entry) -> Result<(), OutboxError> {
@@ -485,97 +477,5 @@ fn next(state: &State) -> Option<&Entry> {
 fn told(id: &CallId, written: Option<Result<(), OutboxError>>) {
     if let Some(Err(error)) = written {
         tracing::warn!(%error, call = %id, "the outbox does not know how a command stands");
-    }
-}
-
-/// A command whose call runs. When it goes without an end after its first try began, the outbox
-/// sends it on.
-pub(crate) struct Promise {
-    queue: Arc<Queue>,
-    api: Api,
-    entry: Entry,
-    /// Whether an earlier call or process may have sent it.
-    earlier: bool,
-    /// Whether a try of it has begun.
-    tried: AtomicBool,
-    kept: bool,
-}
-
-impl Promise {
-    pub(crate) fn id(&self) -> &CallId {
-        &self.entry.id
-    }
-
-    pub(crate) fn seen(&self) -> Option<LogPosition> {
-        self.entry.seen
-    }
-
-    pub(crate) fn caller(&self) -> Option<&Caller> {
-        self.entry.caller.as_ref()
-    }
-
-    pub(crate) fn is_earlier(&self) -> bool {
-        self.earlier
-    }
-
-    /// Returns when nothing older waits.
-    pub(crate) async fn is_first(&self) {
-        self.queue.is_first(&self.entry.id).await;
-    }
-
-    /// A try begins.
-    pub(crate) fn try_begins(&self) {
-        self.tried.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn moved(&self, seen: LogPosition) {
-        self.queue.moved(&self.entry.id, seen);
-    }
-
-    /// The call ended so, and says it.
-    pub(crate) fn end(mut self, how: SettledHow) {
-        self.kept = false;
-        self.queue.end(&self.entry, how, true);
-    }
-
-    /// The call ended, and no other try would tell more.
-    pub(crate) fn stop(mut self, why: String) {
-        self.kept = false;
-        self.queue.stop(&self.entry.id, why);
-    }
-}
-
-impl Drop for Promise {
-    fn drop(&mut self) {
-        if self.kept && !self.tried.load(Ordering::Relaxed) {
-            self.queue.end(&self.entry, SettledHow::NotSent, true);
-        } else if self.kept {
-            self.queue.state().live.remove(&self.entry.id);
-            self.queue.wake(&self.api);
-        }
-    }
-}
-
-/// The entry of a command that was made now.
-pub(crate) fn entry(
-    id: CallId,
-    route: &str,
-    (method, path, body): (&str, &str, Option<&Bytes>),
-    keep: Duration,
-    (seen, caller): (Option<LogPosition>, Option<Caller>),
-) -> Entry {
-    let made = clock::wall();
-    let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
-    Entry {
-        id,
-        route: route.to_owned(),
-        method: method.to_owned(),
-        path: path.to_owned(),
-        // JSON is text.
-        body: body.map(|body| String::from_utf8_lossy(body).into_owned()),
-        made,
-        until: link_wire::UnixMillis(made.0.saturating_add(keep)),
-        seen,
-        caller,
     }
 }
